@@ -1,0 +1,58 @@
+"""The root command: registers the verbs, turns errors into one line and exit code 2.
+
+Verb modules import only typer at the top; what does the work is imported inside the verb, so that
+``prm --help`` stays fast.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Annotated
+
+import typer
+
+from prm.cli import data, evaluate, fetch, quickstart, reach, score, train
+from prm.errors import PrmError
+from prm.version import __version__
+
+app = typer.Typer(
+    name="prm",
+    help="Train and measure process reward models for tool-using agents.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        typer.echo(f"prm {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")] = False,
+) -> None:
+    logging.basicConfig(level=logging.DEBUG if verbose else logging.INFO, format="%(message)s", stream=sys.stderr)
+
+
+for module in (data, train, score, evaluate, reach, fetch, quickstart):
+    module.register(app)
+
+
+def main() -> None:
+    """The entry point of the console script ``prm``."""
+    try:
+        app()
+    except PrmError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        typer.echo("interrupted; run the same command again to go on", err=True)
+        sys.exit(130)

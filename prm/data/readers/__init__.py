@@ -1,0 +1,1 @@
+"""One file a source format; see `prm.data.readers.registry`."""

@@ -1,0 +1,1 @@
+"""How good a judge is: metrics, intervals, baselines and Best-of-N. Imports no torch."""

@@ -1,0 +1,1 @@
+"""Judges: the step classifier and what loads it."""
