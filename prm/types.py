@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 StepLabel: TypeAlias = Literal[-1, 0, 1]
@@ -30,8 +29,6 @@ Key: TypeAlias = tuple[str, ...]
 
 Protocol: TypeAlias = Literal["error_propagation", "independent", "first_error_only"]
 """How steps were labelled: errors carry on to dependent steps, each step alone, or only up to the first −1."""
-
-EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +95,13 @@ class Trajectory:
     messages: tuple[Message, ...]
     step_labels: Mapping[int, StepLabel | None]
     final_label: StepLabel | None = None
-    step_label_probs: Mapping[int, Probabilities] = field(default_factory=lambda: MappingProxyType({}))
+    step_label_probs: Mapping[int, Probabilities] = field(default_factory=dict)
     tools: tuple[Mapping[str, Any], ...] = ()
     question: str | None = None
     protocol: Protocol | None = None
     label_source: str | None = None
     label_notes: Any = None
-    extra: Mapping[str, Any] = EMPTY
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -143,7 +140,7 @@ class Prediction:
     identity: RunIdentity
     step_labels: Mapping[int, StepLabel]
     final_label: StepLabel | None = None
-    step_probs: Mapping[int, Probabilities] = field(default_factory=lambda: MappingProxyType({}))
+    step_probs: Mapping[int, Probabilities] = field(default_factory=dict)
     final_prob: float | None = None
     explanations: Any = None
     status: Literal["ok", "partial", "failed"] = "ok"
@@ -151,7 +148,7 @@ class Prediction:
     protocol: Protocol | None = None
     prompt_version: str | None = None
     rendering: Any = None
-    extra: Mapping[str, Any] = EMPTY
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> Key:
