@@ -1,9 +1,128 @@
-"""Verbs to come."""
+"""The verb `prm evaluate`: measures judges against labels."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
 import typer
+from typer.core import TyperCommand
+
+if TYPE_CHECKING:
+    from prm.types import Prediction, Trajectory
+
+_SEVERAL = ("--gold", "--predictions", "--baseline")
+"""Options that take several values after one name."""
+
+
+def spread_values(arguments: list[str]) -> list[str]:
+    """``--gold a b`` → ``--gold a --gold b``, which is how click wants it; ``--gold=a b`` likewise."""
+    spread: list[str] = []
+    current, taken = None, 0
+    for argument in arguments:
+        if argument.startswith("-"):
+            name, equals, _ = argument.partition("=")
+            current, taken = (name, 1 if equals else 0) if name in _SEVERAL else (None, 0)
+            spread.append(argument)
+            continue
+        if current is not None and taken > 0:
+            spread.append(current)
+        spread.append(argument)
+        taken += 1
+    return spread
+
+
+class _ManyValues(TyperCommand):
+    """A command whose options in `_SEVERAL` may be followed by more than one value."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, spread_values(args))
 
 
 def register(app: typer.Typer) -> None:
-    """Add this module's verbs to the root command."""
+    """Add this module's verb to the root command."""
+    app.command("evaluate", cls=_ManyValues)(evaluate)
+
+
+def evaluate(
+    gold: Annotated[list[Path], typer.Option("--gold", help="JSONL files (or folders) with the labels.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for metrics.json.")],
+    predictions: Annotated[
+        list[str] | None,
+        typer.Option("--predictions", metavar="NAME=PATH", help="A judge's JSONL file or folder."),
+    ] = None,
+    predictions_dir: Annotated[
+        Path | None,
+        typer.Option("--predictions-dir", help="Folder in which every subfolder or file is a judge."),
+    ] = None,
+    baseline: Annotated[
+        list[str] | None,
+        typer.Option("--baseline", metavar="NAME", help="majority, position_prior or bag_of_words."),
+    ] = None,
+    baseline_train: Annotated[
+        Path | None,
+        typer.Option(
+            "--baseline-train", help="Fit majority, position_prior and others on FILE, not leave-query-out."
+        ),
+    ] = None,
+    bag_of_words: Annotated[
+        bool, typer.Option("--bag-of-words", help="Add the bag-of-words classifier (needs messages).")
+    ] = False,
+    bootstrap: Annotated[
+        int, typer.Option("--bootstrap", help="Resamplings of the queries; 0 = no intervals.")
+    ] = 2000,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the resampling.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print metrics.json instead of the table.")] = False,
+) -> None:
+    """Measure judges against labels: step, first-error and outcome accuracy, Best-of-N, baselines."""
+    from prm.data.jsonl import write_json
+    from prm.evaluation.metrics_file import evaluate as measure
+    from prm.evaluation.sources import judge_paths, load_gold, load_predictions
+
+    judges = judge_paths(predictions or (), predictions_dir)
+    truth = load_gold(gold)
+    names = _requested(baseline or [], baseline_train, bag_of_words)
+    metrics = measure(
+        truth,
+        {name: load_predictions(path) for name, path in judges.items()},
+        baselines=_baselines(truth, names, baseline_train),
+        bootstrap=bootstrap,
+        seed=seed,
+    )
+    write_json(out / "metrics.json", metrics)
+    if as_json:
+        _print_json(metrics)
+    else:
+        _print_tables(metrics, out / "metrics.json")
+
+
+def _requested(names: list[str], train: Path | None, bag_of_words: bool) -> list[str]:
+    """A training file asks for the two cheap baselines as well."""
+    cheap = [] if train is None else ["majority", "position_prior"]
+    return [*names, *cheap, *(["bag_of_words"] if bag_of_words else [])]
+
+
+def _baselines(gold: list[Trajectory], names: list[str], train: Path | None) -> dict[str, list[Prediction]]:
+    from prm.evaluation.baselines import fitted_baselines
+    from prm.evaluation.sources import load_gold
+
+    if not names:
+        return {}
+    fitted_on = None if train is None else load_gold([train])
+    return fitted_baselines(gold, names, fitted_on, "" if train is None else train.name)
+
+
+def _print_json(metrics: dict[str, Any]) -> None:
+    import json
+
+    typer.echo(json.dumps(metrics, indent=2, allow_nan=False))
+
+
+def _print_tables(metrics: dict[str, Any], path: Path) -> None:
+    from rich.console import Console
+
+    from prm.evaluation.table import WIDTH, tables
+
+    console = Console(width=WIDTH, highlight=False)
+    console.print(tables(metrics))
+    console.print(f"wrote {path}", markup=False, soft_wrap=True)

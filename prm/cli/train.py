@@ -1,9 +1,43 @@
-"""Verbs to come."""
+"""`prm train …`: the options are those of transformers and ours, parsed by HfArgumentParser, not by typer."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
+
+_PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 
 def register(app: typer.Typer) -> None:
-    """Add this module's verbs to the root command."""
+    """Add ``prm train``."""
+    train = typer.Typer(help="Train a judge.", no_args_is_help=True)
+    train.command("supervised", context_settings=_PASS_ON)(train_supervised)
+    app.add_typer(train, name="train")
+
+
+def train_supervised(
+    context: typer.Context,
+    config: Annotated[Path | None, typer.Option("--config", help="A YAML recipe.")] = None,
+    show_help: Annotated[bool, typer.Option("--help", "-h", help="Show every option.")] = False,
+) -> None:
+    """Fine-tune a step classifier: prm train supervised --config recipe.yaml [--option value …]."""
+    from prm.training.arguments import parse_recipe, parser
+
+    if show_help:
+        typer.echo(parser().format_help())
+        return
+    options = parse_recipe(config, context.args)
+    from prm.training.supervised import train_supervised as train
+
+    result = train(options)
+    if options.training.process_index == 0:
+        typer.echo(_summary(options.training.output_dir, result))
+
+
+def _summary(folder: str, result: dict[str, object]) -> str:
+    shown = {"StepAcc": result.get("eval_step_acc"), "FirstErrAcc": result.get("eval_first_err_acc")}
+    parts = [f"{name} {100 * value:.1f} %" for name, value in shown.items() if isinstance(value, float)]
+    tail = f" (validation: {', '.join(parts)})" if parts else ""
+    return f"{folder}: step classifier ready{tail}\nnext: prm score --model {folder} --data FILE --out predictions.jsonl"

@@ -1,19 +1,34 @@
 """JSONL in and out: one JSON object a line, split on "\\n" only, written beside and then renamed.
 
-Knows nothing of trajectories. Lone surrogates survive a round trip (they are written as ``\\ud800`` escapes), and
-other line separators inside strings (U+2028, U+0085 …) never end a line.
+Knows nothing of trajectories. Lone surrogates survive a round trip (they are written as ``\\ud800`` escapes),
+and other line separators inside strings (U+2028, U+0085 …) never end a line.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from prm.errors import MissingFileError, RecordError
+
+MAX_NESTING = 200
+"""The deepest nesting of a record: far above what agents write, far below what the interpreter can hold."""
+
+_STRINGS = re.compile(r'(?s)"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)')
+_BRACKETS = re.compile(r"[\[\]{}]")
+
+
+def require_file(path: Path) -> None:
+    """Raises MissingFileError where `path` is not a file."""
+    if not path.is_file():
+        found = "a folder" if path.is_dir() else "nothing"
+        raise MissingFileError(f"{path}: file must exist, found {found}; check the path")
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -22,8 +37,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     Raises:
         MissingFileError: The file does not exist or is a folder.
     """
-    if not path.is_file():
-        raise MissingFileError(f"{path}: file must exist, found {'a folder' if path.is_dir() else 'nothing'}; check the path")
+    require_file(path)
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             if line.strip():
@@ -45,23 +59,50 @@ def parse_json_object(line: bytes, where: str) -> dict[str, Any]:
     """The JSON object of one line.
 
     Raises:
-        RecordError: Not UTF-8, not JSON, not an object, a duplicate key, or NaN / Infinity.
+        RecordError: Not UTF-8, not JSON, not an object, a duplicate key, NaN / Infinity, or nested too deep.
+    """
+    value = parse_json(line, where)
+    if not isinstance(value, dict):
+        raise RecordError.at(where, "must be a JSON object", type(value).__name__, "write one object a line")
+    return value
+
+
+def parse_json(data: bytes, where: str) -> Any:
+    """The value of one JSON text (a line or a whole file).
+
+    Raises:
+        RecordError: Not UTF-8, not JSON, a duplicate key, NaN / Infinity, or nested too deep.
     """
     try:
-        text = line.decode("utf-8", "surrogatepass")
+        text = data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
-        raise RecordError.at(where, "line must be UTF-8", line[error.start : error.end], "save the file as UTF-8") from None
-    if text.startswith("\ufeff"):
-        text = text[1:]
+        wrong = data[error.start : error.end]
+        raise RecordError.at(where, "must be UTF-8", wrong, "save the file as UTF-8") from None
+    text = text.removeprefix("\ufeff")
+    if _nesting(text) > MAX_NESTING:
+        raise RecordError.at(
+            where, f"JSON must not be nested deeper than {MAX_NESTING}", text[:40], "fix the record"
+        )
     try:
-        value = json.loads(text, object_pairs_hook=_object_without_duplicates, parse_constant=_refuse_constant)
-    except RecursionError:
-        raise RecordError.at(where, "JSON must not be nested this deep", text[:40], "remove or fix the line") from None
+        return json.loads(
+            text,
+            object_pairs_hook=_object_without_duplicates,
+            parse_constant=_refuse_constant,
+            parse_float=_finite_float,
+        )
     except ValueError as error:
-        raise RecordError.at(where, f"line must be valid JSON ({error})", text[:40], "remove or fix the line") from None
-    if not isinstance(value, dict):
-        raise RecordError.at(where, "line must be a JSON object", type(value).__name__, "write one object a line")
-    return value
+        raise RecordError.at(where, f"must be valid JSON ({error})", text[:40], "remove or fix it") from None
+
+
+def _nesting(text: str) -> int:
+    """The depth of a JSON text; 0 where it has too few brackets to be too deep."""
+    if text.count("[") + text.count("{") <= MAX_NESTING:
+        return 0
+    depth = deepest = 0
+    for bracket in _BRACKETS.findall(_STRINGS.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -75,6 +116,13 @@ def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+def _finite_float(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text[:20]} is too large a number")
+    return number
 
 
 def dump_line(record: Mapping[str, Any]) -> bytes:
@@ -92,7 +140,7 @@ def dump_line(record: Mapping[str, Any]) -> bytes:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """Opens ``.<name>.partial`` beside `path` for writing and renames it when the block ends without an error."""
+    """Opens ``.<name>.partial`` beside `path` and renames it when the block ends without an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial")
     try:

@@ -7,6 +7,7 @@ A bad record raises `RecordError` with where, key, rule and value. Nothing is re
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -15,6 +16,7 @@ from prm.data.jsonl import read_jsonl
 from prm.errors import RecordError
 from prm.types import Prediction, Probabilities, RunIdentity, StepLabel, Trajectory
 
+_MESSAGE_INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 ROLES = ("system", "developer", "user", "assistant", "tool")
 PROTOCOLS = ("error_propagation", "independent", "first_error_only")
 STATUSES = ("ok", "partial", "failed")
@@ -50,7 +52,7 @@ def read_gold(path: Path | str) -> Iterator[Trajectory]:
 
 
 def read_predictions(path: Path | str) -> Iterator[Prediction]:
-    """Yields the validated predictions of a JSONL file of prediction records, in order, duplicates included."""
+    """Yields the validated predictions of a JSONL file, in order, duplicates included."""
     for number, record in read_jsonl(Path(path)):
         yield parse_prediction(record, f"{path}:{number}")
 
@@ -63,7 +65,10 @@ def parse_trajectory(record: Mapping[str, Any], where: str) -> Trajectory:
     """
     if "messages" not in record:
         raise RecordError.at(
-            f"{where}: messages", "key must be present", None, "give the chat messages (label-only files are for `prm evaluate`)"
+            f"{where}: messages",
+            "key must be present",
+            None,
+            "give the chat messages (label-only files are for `prm evaluate`)",
         )
     messages = _parse_messages(record["messages"], where)
     steps = [i for i, message in enumerate(messages) if message["role"] == "assistant"]
@@ -77,19 +82,28 @@ def parse_gold(record: Mapping[str, Any], where: str) -> Trajectory:
         return parse_trajectory(record, where)
     if not isinstance(record.get("step_labels"), Mapping):
         raise RecordError.at(
-            f"{where}: step_labels", "a label-only record must hold step_labels", record.get("step_labels"), "add them"
+            f"{where}: step_labels",
+            "a label-only record must hold step_labels",
+            record.get("step_labels"),
+            "add them",
         )
     return _trajectory(record, where, (), _parse_labels(record["step_labels"], where, None))
 
 
 def _trajectory(
-    record: Mapping[str, Any], where: str, messages: tuple[dict[str, Any], ...], labels: dict[int, StepLabel | None]
+    record: Mapping[str, Any],
+    where: str,
+    messages: tuple[dict[str, Any], ...],
+    labels: dict[int, StepLabel | None],
 ) -> Trajectory:
     probs = _parse_probs(record.get("step_label_probs"), f"{where}: step_label_probs")
     for index in probs:
         if index not in labels:
             raise RecordError.at(
-                f'{where}: step_label_probs["{index}"]', "must name a step", index, "remove it or fix the index"
+                f'{where}: step_label_probs["{index}"]',
+                "must name a step",
+                index,
+                "remove it or fix the index",
             )
     return Trajectory(
         identity=_parse_identity(record, where),
@@ -109,8 +123,8 @@ def _trajectory(
 def parse_prediction(record: Mapping[str, Any], where: str) -> Prediction:
     """The prediction of one record. A null label is a step that was not predicted.
 
-    AgentProcessBench's result files load unchanged: a `comment` that starts with ``llm_annotate_failed`` makes the
-    record `failed`.
+    AgentProcessBench's result files load unchanged: a `comment` that starts with ``llm_annotate_failed``
+    makes the record `failed`.
 
     Raises:
         RecordError: A rule is broken.
@@ -144,7 +158,9 @@ def _prediction_status(record: Mapping[str, Any], where: str, labels: Mapping[in
         return str(record["status"])
     # Other tools write words of their own here ("done"); what was predicted says more.
     if record.get("status") is not None and not isinstance(record["status"], str):
-        raise RecordError.at(f"{where}: status", f"must be one of {', '.join(STATUSES)}", record["status"], "fix it")
+        raise RecordError.at(
+            f"{where}: status", f"must be one of {', '.join(STATUSES)}", record["status"], "fix it"
+        )
     if all(label is None for label in labels.values()):
         return "failed"
     return "partial" if any(label is None for label in labels.values()) else "ok"
@@ -245,7 +261,9 @@ def _parse_choice(record: Mapping[str, Any], key: str, choices: Sequence[str], w
 
 def _parse_messages(value: Any, where: str) -> tuple[dict[str, Any], ...]:
     if not isinstance(value, list) or not value:
-        raise RecordError.at(f"{where}: messages", "must be a list that is not empty", value, "give the chat messages")
+        raise RecordError.at(
+            f"{where}: messages", "must be a list that is not empty", value, "give the chat messages"
+        )
     for index, message in enumerate(value):
         _check_message(message, f"{where}: messages[{index}]")
     return tuple(value)
@@ -255,10 +273,14 @@ def _check_message(message: Any, where: str) -> None:
     if not isinstance(message, dict):
         raise RecordError.at(where, "must be an object", message, "give role and content")
     if message.get("role") not in ROLES:
-        raise RecordError.at(f"{where}.role", f"must be one of {', '.join(ROLES)}", message.get("role"), "fix the role")
+        raise RecordError.at(
+            f"{where}.role", f"must be one of {', '.join(ROLES)}", message.get("role"), "fix the role"
+        )
     content = message.get("content")
     if not (content is None or isinstance(content, str) or _is_content_parts(content)):
-        raise RecordError.at(f"{where}.content", "must be text, null or a list of parts", content, "fix the content")
+        raise RecordError.at(
+            f"{where}.content", "must be text, null or a list of parts", content, "fix the content"
+        )
     calls = message.get("tool_calls")
     if calls is None:
         return
@@ -275,17 +297,23 @@ def _is_content_parts(content: Any) -> bool:
 def _check_call(call: Any, where: str) -> None:
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-        raise RecordError.at(f"{where}.function.name", "must be text", call, "give the called function's name")
+        raise RecordError.at(
+            f"{where}.function.name", "must be text", call, "give the called function's name"
+        )
     arguments = function.get("arguments")
     if not (arguments is None or isinstance(arguments, str | dict)):
-        raise RecordError.at(f"{where}.function.arguments", "must be the recorded text or an object", arguments, "fix it")
+        raise RecordError.at(
+            f"{where}.function.arguments", "must be the recorded text or an object", arguments, "fix it"
+        )
 
 
 def _parse_tools(value: Any, where: str) -> tuple[dict[str, Any], ...]:
     if value is None:
         return ()
     if not isinstance(value, list) or not all(isinstance(tool, dict) for tool in value):
-        raise RecordError.at(f"{where}: tools", "must be a list of objects", value, "fix the tool declarations")
+        raise RecordError.at(
+            f"{where}: tools", "must be a list of objects", value, "fix the tool declarations"
+        )
     return tuple(value)
 
 
@@ -295,7 +323,10 @@ def _parse_labels(value: Any, where: str, steps: Sequence[int] | None) -> dict[i
         return dict.fromkeys(steps or (), None)
     if not isinstance(value, Mapping):
         raise RecordError.at(
-            f"{where}: step_labels", "must be an object keyed by message index", value, 'write {"<message index>": label}'
+            f"{where}: step_labels",
+            "must be an object keyed by message index",
+            value,
+            'write {"<message index>": label}',
         )
     labels: dict[int, StepLabel | None] = {}
     for key, label in value.items():
@@ -313,12 +344,15 @@ def _parse_labels(value: Any, where: str, steps: Sequence[int] | None) -> dict[i
 
 
 def _parse_step_key(key: Any, where: str, steps: Sequence[int] | None) -> int:
-    if not (isinstance(key, str) and key.isascii() and key.isdigit() and str(int(key)) == key):
+    if not (isinstance(key, str) and _MESSAGE_INDEX.fullmatch(key)):
         raise RecordError.at(where, "key must be a message index as text", key, 'use keys such as "2"')
     index = int(key)
     if steps is not None and index not in steps:
         raise RecordError.at(
-            where, "key must be the index of an assistant message", index, f"steps here are {list(steps)[:20]}"
+            where,
+            "key must be the index of an assistant message",
+            index,
+            f"steps here are {list(steps)[:20]}",
         )
     return index
 
@@ -329,7 +363,9 @@ def _parse_label(value: Any, where: str, noun: str) -> StepLabel | None:
     # bool is an int, and 1.0 == 1: only whole numbers written as such are labels.
     if type(value) is int and value in (-1, 0, 1):
         return cast(StepLabel, value)
-    raise RecordError.at(where, f"{noun} must be -1, 0 or 1", value, "fix the label, or set it to null where unknown")
+    raise RecordError.at(
+        where, f"{noun} must be -1, 0 or 1", value, "fix the label, or set it to null where unknown"
+    )
 
 
 def _parse_probs(value: Any, where: str) -> dict[int, Probabilities]:
@@ -346,7 +382,9 @@ def _parse_probs(value: Any, where: str) -> dict[int, Probabilities]:
 def _parse_probability_vector(value: Any, where: str) -> Probabilities:
     numbers = isinstance(value, list) and len(value) == 3 and all(_is_unit(p) for p in value)
     if not numbers or abs(math.fsum(value) - 1.0) > 1e-3:
-        raise RecordError.at(where, "must be [p(-1), p(0), p(+1)] that sums to 1", value, "fix the probabilities")
+        raise RecordError.at(
+            where, "must be [p(-1), p(0), p(+1)] that sums to 1", value, "fix the probabilities"
+        )
     return (float(value[0]), float(value[1]), float(value[2]))
 
 

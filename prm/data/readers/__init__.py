@@ -1,1 +1,1 @@
-"""One file a source format; see `prm.data.readers.registry`."""
+"""One file a source format; `registry` finds the one for a source."""

@@ -1,0 +1,37 @@
+"""A count of records on stderr, for what takes longer than a second."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+_DELAY_SECONDS = 1.0
+
+
+def track(items: Iterable[T], what: str) -> Iterator[T]:
+    """Yields the items; after a second shows how many have passed. Leaves nothing behind on the terminal."""
+    start = time.monotonic()
+    source = iter(items)
+    for count, item in enumerate(source, start=1):
+        yield item
+        if time.monotonic() - start > _DELAY_SECONDS:
+            yield from _shown(source, what, count)
+            return
+
+
+def _shown(items: Iterator[T], what: str, count: int) -> Iterator[T]:
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}: {task.completed:.0f} records"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=None, completed=count)
+        for item in items:
+            progress.advance(task)
+            yield item

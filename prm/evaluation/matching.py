@@ -1,0 +1,120 @@
+"""Which prediction belongs to which gold trajectory.
+
+By key alone; never by position. Of several records for one key the newest `updated_at` counts, else the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+
+from prm.errors import InputError, ProtocolError
+from prm.types import Key, Prediction, Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """One judge's predictions, aligned with the gold.
+
+    Attributes:
+        predictions: [N] the record that counts for each gold trajectory, or None.
+        unmatched: Records whose key no gold trajectory has.
+        superseded: Records that a newer one for the same key replaced.
+    """
+
+    predictions: tuple[Prediction | None, ...]
+    unmatched: int
+    superseded: int
+
+
+def match(gold: Sequence[Trajectory], predictions: Sequence[Prediction], where: str) -> Matched:
+    """Finds the prediction of every gold trajectory; without any predictions, everything is missing.
+
+    Args:
+        gold: Trajectories with distinct keys (see `check_distinct`).
+        predictions: One judge's records, in file order.
+        where: The judge's name, for the message.
+
+    Raises:
+        InputError: There are predictions, but none is for a gold trajectory.
+    """
+    wanted = {trajectory.key for trajectory in gold}
+    newest: dict[Key, Prediction] = {}
+    unmatched = 0
+    for prediction in predictions:
+        key = prediction.key
+        if key not in wanted:
+            unmatched += 1
+        elif key not in newest or _updated_at(prediction) >= _updated_at(newest[key]):
+            newest[key] = prediction
+    if predictions and not newest:
+        raise InputError.at(
+            where,
+            "predictions must have the keys of gold trajectories",
+            predictions[0].key,
+            f"the gold has keys like {gold[0].key if gold else None!r}; give this gold's predictions",
+        )
+    aligned = tuple(newest.get(trajectory.key) for trajectory in gold)
+    return Matched(aligned, unmatched, len(predictions) - unmatched - len(newest))
+
+
+def _updated_at(prediction: Prediction) -> float:
+    """Seconds since 1970; −inf where the record does not say, so that any dated record is newer."""
+    value = prediction.extra.get("updated_at")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, str):
+        return float("-inf")
+    try:
+        # Python 3.10 does not read the "Z" that others write for UTC.
+        moment = datetime.fromisoformat(value.strip().replace("Z", "+00:00"))
+    except ValueError:
+        return float("-inf")
+    return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp()
+
+
+def check_distinct(gold: Sequence[Trajectory]) -> None:
+    """Refuses gold in which two trajectories have one key.
+
+    Raises:
+        InputError: Names the first key that stands twice.
+    """
+    seen: set[Key] = set()
+    for trajectory in gold:
+        if trajectory.key in seen:
+            raise InputError.at(
+                "gold",
+                "every trajectory must have its own key",
+                trajectory.key,
+                "remove one of the two records",
+            )
+        seen.add(trajectory.key)
+
+
+def check_protocols(gold: Sequence[Trajectory], judges: Mapping[str, Sequence[Prediction]]) -> str | None:
+    """The one protocol that gold and predictions name; None where nobody names one.
+
+    Raises:
+        ProtocolError: Two protocols are named.
+    """
+    named = {trajectory.protocol for trajectory in gold if trajectory.protocol is not None}
+    protocol = _only(named, "gold")
+    for name, predictions in judges.items():
+        given = _only({p.protocol for p in predictions if p.protocol is not None}, name)
+        if protocol is not None and given is not None and given != protocol:
+            raise ProtocolError.at(
+                name,
+                f"predictions must follow the gold's protocol ({protocol})",
+                given,
+                "compare like with like",
+            )
+    return protocol
+
+
+def _only(protocols: Collection[str], where: str) -> str | None:
+    if len(protocols) > 1:
+        raise ProtocolError.at(
+            where, "records must follow one protocol", sorted(protocols), "evaluate them apart"
+        )
+    return next(iter(protocols), None)

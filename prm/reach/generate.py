@@ -1,0 +1,187 @@
+"""Labelled runs of scripted agents on the ticket desk: the built-in data set.
+
+Labels are known by construction: the agent that breaks something knows that it did.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+
+from prm.errors import ConfigError
+from prm.reach.environment import DEFAULT_MAX_CALLS, TicketDesk
+from prm.reach.habits import HABITS
+from prm.reach.policies import CarefulWalk
+from prm.reach.scenarios import TEMPLATES, Scenario, build_scenario, draw_template
+from prm.reach.ticket_data import ticket_data
+from prm.reach.transcript import Transcript
+from prm.reach.variants import VARIANTS, Variant, load_variant
+from prm.types import RunIdentity, Trajectory
+
+DATASET = "ticket_desk"
+DEFAULT_REPEATS = 4
+MIXED = ("plain", "structured")
+"""The variants that ``mixed`` alternates between, by scenario."""
+
+AGENTS: tuple[str, ...] = tuple(ticket_data("agents"))
+"""The names of the scripted agents."""
+
+
+def generate_runs(
+    runs: int,
+    seed: int = 0,
+    *,
+    variant: str = "plain",
+    repeats: int = DEFAULT_REPEATS,
+    agents: Sequence[str] = AGENTS,
+    templates: Sequence[str] = TEMPLATES,
+    max_calls: int = DEFAULT_MAX_CALLS,
+) -> Iterator[Trajectory]:
+    """Yields `runs` labelled trajectories; the same arguments give the same ones, and more runs only append.
+
+    Args:
+        runs: How many.
+        seed: Draws scenarios, agents and texts.
+        variant: One of `VARIANTS`, or "mixed".
+        repeats: Runs of one scenario, by different agents as far as there are enough.
+        agents: Scripted agents to draw from.
+        templates: Scenario templates to draw from.
+        max_calls: Tool-call cap of a run.
+
+    Raises:
+        ConfigError: An argument is out of range or names nothing that exists.
+    """
+    _check_numbers(runs, repeats, max_calls)
+    _check_names("agents", agents, AGENTS)
+    _check_names("templates", templates, TEMPLATES)
+    variants = [load_variant(name) for name in (MIXED if variant == "mixed" else (variant,))]
+    return _draw_runs(runs, seed, variants, repeats, tuple(agents), tuple(templates), max_calls)
+
+
+def _draw_runs(
+    runs: int,
+    seed: int,
+    variants: Sequence[Variant],
+    repeats: int,
+    agents: tuple[str, ...],
+    templates: tuple[str, ...],
+    max_calls: int,
+) -> Iterator[Trajectory]:
+    for number in range(-(-runs // repeats)):
+        rng = random.Random(f"query/{seed}/{number}")
+        scenario = build_scenario(draw_template(rng, templates), seed * 1_000_000 + number)
+        variant = variants[number % len(variants)]
+        chosen = draw_agents(rng, repeats, scenario, agents)
+        for run in range(min(repeats, runs - number * repeats)):
+            yield run_agent(chosen[run], scenario, variant, run, max_calls=max_calls)
+
+
+def draw_agents(
+    rng: random.Random, count: int, scenario: Scenario, agents: tuple[str, ...] = AGENTS
+) -> list[str]:
+    """`count` agents for a scenario; none comes twice before all have come once.
+
+    Weights are those of ``ticket/agents.yaml``, times how well the scenario suits the agent's habits: one
+    whose habit cannot show is drawn rarely, and its run is a clean one.
+    """
+    drawn: list[str] = []
+    left: list[str] = []
+    for _ in range(count):
+        left = left or list(agents)
+        weights = [_agent_weight(agent, scenario) for agent in left]
+        drawn.append(left.pop(rng.choices(range(len(left)), weights)[0]))
+    return drawn
+
+
+def _agent_weight(agent: str, scenario: Scenario) -> float:
+    spec = ticket_data("agents")[agent]
+    suits = [HABITS[name].relevance(scenario) for name in spec["habits"]]
+    return float(spec["weight"]) * min(2.0, max(suits, default=1.0) or 0.15)
+
+
+def run_agent(
+    agent: str, scenario: Scenario, variant: Variant, run: int, *, max_calls: int = DEFAULT_MAX_CALLS
+) -> Trajectory:
+    """One run of `agent` on `scenario`; its habit shows as often as ``ticket/agents.yaml`` says."""
+    rng = random.Random(f"run/{scenario.id}/{agent}/{run}")
+    return run_habit(
+        draw_habit(agent, scenario, rng), scenario, variant, run, agent=agent, max_calls=max_calls
+    )
+
+
+def draw_habit(agent: str, scenario: Scenario, rng: random.Random) -> str | None:
+    """The habit that shows in this run, or None for a clean one."""
+    spec = ticket_data("agents")[agent]
+    weights: dict[str, float] = {
+        name: weight * HABITS[name].relevance(scenario) for name, weight in spec["habits"].items()
+    }
+    if rng.random() >= spec["fires"] or not any(weights.values()):
+        return None
+    return rng.choices(list(weights), list(weights.values()))[0]
+
+
+def run_habit(
+    habit: str | None,
+    scenario: Scenario,
+    variant: Variant,
+    run: int,
+    *,
+    agent: str = "careful",
+    max_calls: int = DEFAULT_MAX_CALLS,
+) -> Trajectory:
+    """One run in which `habit` shows (None: a clean run), as a trajectory with its labels."""
+    rng = random.Random(f"walk/{scenario.id}/{agent}/{run}/{habit}")
+    desk = TicketDesk(scenario, rng.randrange(1 << 30), max_calls)
+    transcript = Transcript(desk, variant, scenario.request, rng)
+    walk = (CarefulWalk if habit is None else HABITS[habit])(transcript, scenario, rng)
+    outcome = walk.run()
+    about = {
+        "scenario": scenario.id,
+        "run": run,
+        "agent": agent,
+        "variant": variant.name,
+        "seed": scenario.seed,
+    }
+    return Trajectory(
+        identity=RunIdentity(
+            data_source=DATASET, query_index=scenario.id, sample_index=run, dataset=DATASET, generator=agent
+        ),
+        messages=tuple(transcript.messages),
+        step_labels=transcript.labels,
+        final_label=outcome,
+        tools=variant.tools,
+        question=scenario.request,
+        protocol="error_propagation",
+        label_source="rule",
+        label_notes={str(index): note for index, note in transcript.notes.items()},
+        extra={
+            "template": scenario.template,
+            "reach": {**about, "template": scenario.template, "habit": habit},
+        },
+    )
+
+
+def _check_numbers(runs: int, repeats: int, max_calls: int) -> None:
+    for name, value in (("runs", runs), ("repeats", repeats), ("max_calls", max_calls)):
+        if value < 1:
+            raise ConfigError.at(name, "must be at least 1", value, "give a larger number")
+
+
+def _check_names(where: str, given: Sequence[str], known: Sequence[str]) -> None:
+    if not given:
+        raise ConfigError.at(where, "must name at least one", list(given), f"choose from {', '.join(known)}")
+    for name in given:
+        if name not in known:
+            raise ConfigError.at(where, f"must be among {', '.join(known)}", name, "fix the name")
+
+
+__all__ = [
+    "AGENTS",
+    "DATASET",
+    "TEMPLATES",
+    "VARIANTS",
+    "draw_agents",
+    "draw_habit",
+    "generate_runs",
+    "run_agent",
+]

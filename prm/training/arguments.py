@@ -1,0 +1,225 @@
+"""The options of `prm train supervised`: a flat YAML recipe and the command line, parsed once, checked once.
+
+Every option of ``transformers.TrainingArguments`` is one of ours as well. Knows nothing of data or models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import torch
+import yaml
+from transformers import HfArgumentParser, TrainingArguments
+
+from prm.data.budget import MIN_BUDGET_TOKENS
+from prm.errors import ConfigError, MissingFileError
+
+_HEADS = ("linear", "mixed")
+_DTYPES = ("float32", "bfloat16", "float16")
+
+
+@dataclass
+class DataOptions:
+    """What is trained on, and how a run is read."""
+
+    train_data: list[str] = field(metadata={"help": "Trajectory files to train on."})
+    validation_data: list[str] = field(
+        default_factory=list, metadata={"help": "Trajectory files that choose the checkpoint; none = the last one."}
+    )
+    reader: str | None = field(default=None, metadata={"help": "A reader's name or module:function; None = detected."})
+    protocol: str | None = field(default=None, metadata={"help": "The labels' protocol where records name none."})
+    max_tokens: int = field(default=1536, metadata={"help": "Tokens of one row."})
+    max_tool_tokens: int | None = field(default=None, metadata={"help": "Tokens one tool result may keep."})
+
+    def __post_init__(self) -> None:
+        if self.max_tokens < MIN_BUDGET_TOKENS:
+            raise ConfigError.at("max_tokens", f"must be at least {MIN_BUDGET_TOKENS}", self.max_tokens, "raise it")
+
+
+@dataclass
+class ModelOptions:
+    """Which backbone, how much of it is trained, and its head."""
+
+    model: str = field(default="smollm2-135m", metadata={"help": "Alias, folder or hub id of a causal model."})
+    num_layers: int | None = field(default=None, metadata={"help": "Keep only the first so many layers."})
+    trainable_layers: int | None = field(
+        default=None, metadata={"help": "Train only so many top layers (0 = the head alone); None = all."}
+    )
+    head: str = field(default="linear", metadata={"help": "linear (plain Hugging Face) or mixed (several layers)."})
+    head_layers: list[int] = field(default_factory=list, metadata={"help": "Layers that the mixed head reads, from 1."})
+    head_dropout: float = field(default=0.0, metadata={"help": "Dropout before the head."})
+    device: str | None = field(default=None, metadata={"help": "cpu or cuda; None = the GPU where there is one."})
+    dtype: str = field(default="float32", metadata={"help": "Type of the weights: float32, bfloat16, float16."})
+    attn_implementation: str | None = field(default=None, metadata={"help": "sdpa, eager, flash_attention_2 …"})
+    trust_remote_code: bool = field(default=False, metadata={"help": "Run code of the model's repository."})
+    load_in_4bit: bool = field(default=False, metadata={"help": "QLoRA: NF4 backbone (GPU, bitsandbytes)."})
+    lora_rank: int | None = field(default=None, metadata={"help": "Train LoRA adapters of this rank instead."})
+    lora_alpha: int = field(default=32, metadata={"help": "LoRA's scale."})
+    lora_dropout: float = field(default=0.0, metadata={"help": "LoRA's dropout."})
+    lora_target_modules: list[str] = field(
+        default_factory=list, metadata={"help": "Linear modules to adapt; none = all of the backbone."}
+    )
+
+    def __post_init__(self) -> None:
+        if self.head not in _HEADS:
+            raise ConfigError.at("head", f"must be one of {', '.join(_HEADS)}", self.head, "change it")
+        if self.head == "linear" and self.head_layers:
+            raise ConfigError.at("head_layers", "is read by the mixed head only", self.head_layers, "set head: mixed")
+        if self.device not in (None, "cpu", "cuda"):
+            raise ConfigError.at("device", "must be cpu or cuda", self.device, "change it")
+        if self.dtype not in _DTYPES:
+            raise ConfigError.at("dtype", f"must be one of {', '.join(_DTYPES)}", self.dtype, "change it")
+        if self.load_in_4bit and self.lora_rank is None:
+            raise ConfigError.at("load_in_4bit", "needs LoRA", None, "set lora_rank")
+        if self.lora_rank is not None and self.lora_rank < 1:
+            raise ConfigError.at("lora_rank", "must be at least 1", self.lora_rank, "raise or drop it")
+
+
+@dataclass
+class StepTrainingArguments(TrainingArguments):  # type: ignore[misc,unused-ignore]
+    """TrainingArguments with what a step classifier needs, and defaults that suit it."""
+
+    output_dir: str = field(default="runs/step-classifier", metadata={"help": "Folder of the run."})
+    tokens_per_batch: int = field(default=4096, metadata={"help": "Padded tokens of one batch on one device."})
+    class_weights: str | None = field(
+        default=None, metadata={"help": "balanced, or three numbers for -1,0,+1 such as 1,2,1; None = equal."}
+    )
+    outcome_weight: float = field(default=1.0, metadata={"help": "Weight of the outcome site's loss; 0 = untrained."})
+    cache_frozen_states: bool = field(
+        default=True, metadata={"help": "With a frozen backbone, compute its states once and keep them in memory."}
+    )
+    early_stopping_patience: int | None = field(
+        default=None, metadata={"help": "Stop after so many evaluations without a better one."}
+    )
+    resume: bool = field(default=False, metadata={"help": "Go on from the run folder's last checkpoint."})
+    learning_rate: float = field(default=2e-4, metadata={"help": "Peak learning rate."})
+    eval_strategy: str = field(default="epoch", metadata={"help": "no, steps or epoch."})
+    save_strategy: str = field(default="epoch", metadata={"help": "no, steps, epoch or best."})
+    save_total_limit: int | None = field(default=1, metadata={"help": "Checkpoints kept beside the best."})
+    load_best_model_at_end: bool = field(default=True, metadata={"help": "Keep the best checkpoint by validation."})
+    metric_for_best_model: str | None = field(default="step_acc", metadata={"help": "A validation metric."})
+    logging_steps: float = field(default=10, metadata={"help": "Updates between two log lines."})
+    report_to: str | None = field(default="none", metadata={"help": "none, tensorboard, wandb, trackio …"})
+    disable_tqdm: bool | None = field(default=True, metadata={"help": "Progress is shown by rich instead."})
+
+    def __post_init__(self) -> None:
+        if self.tokens_per_batch < 1:
+            raise ConfigError.at("tokens_per_batch", "must be at least 1", self.tokens_per_batch, "raise it")
+        # transformers refuses bf16 on a machine without an accelerator unless it is told that the CPU is meant.
+        self.use_cpu = self.use_cpu or not torch.accelerator.is_available()
+        super().__post_init__()
+
+
+@dataclass(frozen=True)
+class SupervisedOptions:
+    """Everything that one run of `prm train supervised` needs."""
+
+    data: DataOptions
+    model: ModelOptions
+    training: StepTrainingArguments
+
+
+def parse_recipe(recipe: Path | None, overrides: Sequence[str]) -> SupervisedOptions:
+    """Reads a flat YAML recipe, appends the user's own options, and parses both once.
+
+    Args:
+        recipe: The YAML file, or None.
+        overrides: Options as on a command line; they win.
+
+    Raises:
+        ConfigError: An unknown key, a wrong type, a missing key, or values that do not go together.
+    """
+    settings = {} if recipe is None else _read_yaml(recipe)
+    where = "command line" if recipe is None else str(recipe)
+    # argparse has no null and no empty list: such keys are set after parsing.
+    unset = {key for key, value in settings.items() if value is None or value == []}
+    arguments = [text for key, value in settings.items() if key not in unset for text in _as_arguments(key, value)]
+    overridden = {_option_name(text) for text in overrides if text.startswith("--")}
+    parsed = _parse([*arguments, *overrides], where)
+    if parsed[1].device == "cpu" and not parsed[2].use_cpu:
+        # The Trainer's own word for it; it must be there when its arguments choose their device.
+        parsed = _parse([*arguments, *overrides, "--use_cpu=true"], where)
+    for key in unset - overridden:
+        _set_empty(parsed, key, settings[key], where)
+    return _resolved(SupervisedOptions(*parsed))
+
+
+def _option_name(text: str) -> str:
+    return text[2:].split("=")[0].replace("-", "_")
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise MissingFileError(f"{path}: the recipe must exist, found nothing; check the path")
+    try:
+        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        reason = " ".join(str(error).split())
+        raise ConfigError(f"{path}: the recipe must be valid YAML, got an error ({reason}); fix it") from None
+    if not isinstance(settings, dict) or not all(isinstance(key, str) for key in settings):
+        raise ConfigError.at(str(path), "a recipe is a flat YAML mapping", settings, "write one `key: value` a line")
+    return {key.replace("-", "_"): value for key, value in settings.items()}
+
+
+def _as_arguments(key: str, value: Any) -> list[str]:
+    if isinstance(value, list):
+        return [f"--{key}", *(_as_argument(key, item) for item in value)]
+    return [f"--{key}={_as_argument(key, value)}"]
+
+
+def _as_argument(key: str, value: Any) -> str:
+    if isinstance(value, dict | list):
+        raise ConfigError.at(key, "a recipe is flat", value, "write it as one key a line")
+    return str(value)
+
+
+class _OneLineParser(HfArgumentParser):  # type: ignore[misc,unused-ignore]
+    """argparse prints usage and exits; here its complaint becomes a one-line error."""
+
+    def error(self, message: str) -> Any:
+        raise ConfigError(f"options: {message}; see `prm train supervised --help`")
+
+
+def parser() -> Any:
+    """The argument parser of all options (also prints their help)."""
+    return _OneLineParser(
+        (DataOptions, ModelOptions, StepTrainingArguments), prog="prm train supervised", allow_abbrev=False
+    )
+
+
+def _parse(arguments: list[str], where: str) -> list[Any]:
+    try:
+        *parsed, unknown = parser().parse_args_into_dataclasses(arguments, return_remaining_strings=True)
+    except ConfigError:
+        raise
+    except (ValueError, TypeError, ImportError) as error:
+        reason = " ".join(str(error).split())
+        raise ConfigError(f"{where}: options must go together, got an error ({reason}); change them") from None
+    if unknown:
+        raise ConfigError.at(where, "every key must be an option", unknown[0], "see `prm train supervised --help`")
+    return list(parsed)
+
+
+def _set_empty(parsed: Sequence[Any], key: str, value: Any, where: str) -> None:
+    for options in parsed:
+        if key in {f.name for f in fields(options)}:
+            setattr(options, key, value)
+            return
+    raise ConfigError.at(where, "every key must be an option", key, "see `prm train supervised --help`")
+
+
+def _resolved(options: SupervisedOptions) -> SupervisedOptions:
+    """Switches off what needs validation data where there is none."""
+    training = options.training
+    training.remove_unused_columns = False
+    if not options.data.validation_data:
+        if training.early_stopping_patience is not None:
+            raise ConfigError.at("early_stopping_patience", "needs validation_data", None, "give validation files")
+        training.eval_strategy = type(training.eval_strategy)("no")
+        training.load_best_model_at_end = False
+        if training.save_strategy == "best":
+            raise ConfigError.at("save_strategy", "best needs validation_data", "best", "give validation files")
+    return options

@@ -1,0 +1,225 @@
+"""Supervised fine-tuning of a step classifier: from options to a run folder with a model in it."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoTokenizer, EarlyStoppingCallback, PrinterCallback, ProgressCallback, set_seed
+from transformers.trainer_utils import get_last_checkpoint
+
+from prm.data.encode import Encoder, EncodingConfig, LabelAccount
+from prm.data.protocol import protocol_of
+from prm.data.readers.registry import read_all
+from prm.errors import ConfigError
+from prm.models.backbone import LoadOptions, freeze_below, load_token_classifier
+from prm.models.checkpoint import CheckpointInfo
+from prm.models.fetch import resolve_model
+from prm.models.lora import with_lora
+from prm.models.states import site_states
+from prm.models.step_classifier import DTYPES, StepClassifier
+from prm.training.arguments import SupervisedOptions
+from prm.training.model_card import write_model_card
+from prm.training.progress import TrainingProgress
+from prm.training.run_folder import finished_result, mark_finished, open_run_folder, publish_model, sha256_of_files
+from prm.training.step_trainer import StepTrainer, ValidationSet
+from prm.training.targets import TargetOptions, TrainingRow, class_weights, training_rows
+from prm.types import LABELS, Trajectory
+from prm.version import __version__
+
+_log = logging.getLogger(__name__)
+
+
+def train_supervised(options: SupervisedOptions) -> dict[str, Any]:
+    """Trains a step classifier and leaves it in the run folder, ready for `StepClassifier.from_pretrained`.
+
+    Every process of a distributed launch calls this. A run that is already complete is not trained again.
+
+    Args:
+        options: The resolved options.
+
+    Returns:
+        The result as `run.json` holds it: metrics of the best checkpoint, label account, tokens per second.
+
+    Raises:
+        ConfigError: Options that do not fit, or a run folder that is taken.
+        RecordError: A bad record of the data.
+        ProtocolError: Labels of several protocols.
+    """
+    training = options.training
+    folder = Path(training.output_dir)
+    training_runs = read_all(options.data.train_data, options.data.reader)
+    validation_runs = read_all(options.data.validation_data, options.data.reader)
+    _refuse_shared_queries(training_runs, validation_runs)
+    _log.debug("training on %s", training.device)  # the first read of `device` joins the process group
+    with training.main_process_first(local=False, desc="run folder"):
+        if training.process_index == 0:
+            open_run_folder(folder, _settings(options), training.resume)
+    done = finished_result(folder)
+    if done is not None:
+        _log.info("%s: already trained; nothing to do", folder)
+        return done
+    return _Run(options, training_runs, validation_runs).train()
+
+
+class _Run:
+    """One run: what its parts share."""
+
+    def __init__(
+        self, options: SupervisedOptions, training_runs: Sequence[Trajectory], validation_runs: Sequence[Trajectory]
+    ) -> None:
+        self._options = options
+        self._folder = Path(options.training.output_dir)
+        self._training_runs = training_runs
+        self._validation_runs = validation_runs
+        self._model_path = resolve_model(options.model.model)
+        self._tokenizer = AutoTokenizer.from_pretrained(
+            self._model_path, trust_remote_code=options.model.trust_remote_code
+        )
+        self._encoder = Encoder(self._tokenizer, _encoding(options))
+        weights = class_weights(options.training.class_weights, training_runs)
+        self._targets = TargetOptions(
+            weights, options.training.outcome_weight, options.training.label_smoothing_factor
+        )
+        self._info = self._checkpoint_info()
+
+    def train(self) -> dict[str, Any]:
+        rows, account = training_rows(self._training_runs, self._encoder, self._targets)
+        _log_account(account)
+        training = self._options.training
+        set_seed(training.seed)
+        model = self._model()
+        trainer = self._trainer(model, rows)
+        checkpoint = get_last_checkpoint(str(self._folder)) if training.resume else None
+        outcome = trainer.train(resume_from_checkpoint=checkpoint)
+        result = {
+            **_final_metrics(trainer),
+            "train_loss": outcome.training_loss,
+            "train_tokens_per_second": trainer.trained_tokens / max(outcome.metrics["train_runtime"], 1e-9),
+            "updates": outcome.global_step,
+            "labels": account.as_dict(),
+            "class_weights": list(self._targets.class_weights),
+        }
+        self._publish(trainer, result)
+        return result
+
+    def _model(self) -> Any:
+        choice = self._options.model
+        load = LoadOptions(
+            DTYPES[choice.dtype], choice.attn_implementation, choice.trust_remote_code, choice.load_in_4bit
+        )
+        model = load_token_classifier(self._model_path, choice.num_layers, load)
+        model.config.prm = self._info.as_config()
+        model.config.use_cache = False
+        if choice.lora_rank is not None:
+            return with_lora(model, choice.lora_rank, choice.lora_alpha, choice.lora_dropout,
+                             choice.lora_target_modules, choice.trainable_layers)
+        if choice.trainable_layers is not None:
+            freeze_below(model, choice.trainable_layers)
+        return model
+
+    def _trainer(self, model: Any, rows: list[TrainingRow]) -> StepTrainer:
+        training = self._options.training
+        states = self._states(model, [row.row for row in rows])
+        trainer = StepTrainer(
+            model=model,
+            args=training,
+            rows=rows,
+            states=states,
+            validation=self._validation(model),
+            pad_token_id=self._pad,
+            processing_class=self._tokenizer,
+        )
+        trainer.remove_callback(PrinterCallback)
+        trainer.remove_callback(ProgressCallback)
+        trainer.add_callback(TrainingProgress(self._folder))
+        if training.early_stopping_patience is not None:
+            trainer.add_callback(EarlyStoppingCallback(training.early_stopping_patience))
+        return trainer
+
+    @property
+    def _pad(self) -> int:
+        return self._tokenizer.pad_token_id or 0
+
+    def _validation(self, model: Any) -> ValidationSet | None:
+        if not self._validation_runs:
+            return None
+        rows = [(n, row) for n, run in enumerate(self._validation_runs) for row in self._encoder.encode(run)]
+        finish = StepClassifier.finisher(self._info, "whole")
+        return ValidationSet(self._validation_runs, rows, finish, self._states(model, [row for _, row in rows]))
+
+    def _states(self, model: Any, rows: Sequence[Any]) -> list[torch.Tensor] | None:
+        """The backbone's features, computed once, where nothing below the head is trained."""
+        training = self._options.training
+        frozen = self._options.model.trainable_layers == 0 and self._options.model.lora_rank is None
+        if not (frozen and training.cache_frozen_states):
+            return None
+        model.to(training.device)
+        autocast = torch.bfloat16 if training.bf16 else torch.float16 if training.fp16 else None
+        return site_states(model, rows, training.tokens_per_batch, self._pad, autocast)
+
+    def _checkpoint_info(self) -> CheckpointInfo:
+        runs = self._training_runs
+        outcome = self._options.training.outcome_weight > 0 and any(run.final_label is not None for run in runs)
+        return CheckpointInfo(
+            encoding=self._encoder.config,
+            protocol=self._options.data.protocol or protocol_of(runs),
+            outcome=outcome,
+            split_sha256=sha256_of_files(self._options.data.train_data),
+            version=__version__,
+        )
+
+    def _publish(self, trainer: StepTrainer, result: dict[str, Any]) -> None:
+        """Saves the model beside, then moves it in; the main process adds card and result."""
+        written = self._folder / ".model.partial"
+        if trainer.args.should_save:
+            shutil.rmtree(written, ignore_errors=True)
+        trainer.accelerator.wait_for_everyone()
+        trainer.save_model(str(written), _internal_call=True)
+        trainer.accelerator.wait_for_everyone()
+        if trainer.args.should_save:
+            trainer.accelerator.unwrap_model(trainer.model).config.save_pretrained(written)
+            write_model_card(written / "README.md", self._info, self._options, self._training_runs, result)
+            publish_model(written, self._folder)
+            mark_finished(self._folder, result)
+            trainer.state.save_to_json(str(self._folder / "trainer_state.json"))
+        if trainer.args.push_to_hub:
+            trainer.push_to_hub(commit_message="Step classifier trained by prm")
+        trainer.accelerator.wait_for_everyone()
+
+
+def _encoding(options: SupervisedOptions) -> EncodingConfig:
+    return EncodingConfig(max_tokens=options.data.max_tokens, max_tool_tokens=options.data.max_tool_tokens)
+
+
+def _settings(options: SupervisedOptions) -> dict[str, Any]:
+    training = options.training.to_sanitized_dict()
+    return {**asdict(options.data), **asdict(options.model), **training}
+
+
+def _refuse_shared_queries(training: Sequence[Trajectory], validation: Sequence[Trajectory]) -> None:
+    shared = {run.query for run in training} & {run.query for run in validation}
+    if shared:
+        raise ConfigError.at(
+            "validation_data", "must not share a query with train_data", sorted(shared)[0], "split with `prm build`"
+        )
+
+
+def _log_account(account: LabelAccount) -> None:
+    plain = account.as_dict()
+    for name in ("labelled", "kept", "elided", "windowed", "dropped"):
+        counts = "  ".join(f"{label}: {plain[name][str(label)]}" for label in LABELS)
+        _log.info("labels %-9s %s", name, counts)
+    _log.info("tool results elided %d of %d", account.tool_results_elided, account.tool_results)
+
+
+def _final_metrics(trainer: StepTrainer) -> dict[str, Any]:
+    """The validation metrics of the weights that are kept."""
+    if trainer.eval_dataset is None:
+        return {}
+    return {name: value for name, value in trainer.evaluate().items()}
