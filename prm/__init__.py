@@ -23,7 +23,14 @@ _HOMES = {
     "read_trajectories": "prm.data.records",
 }
 
-__all__ = ["Prediction", "StepClassifier", "Trajectory", "__version__", "read_predictions", "read_trajectories"]
+__all__ = [
+    "Prediction",
+    "StepClassifier",
+    "Trajectory",
+    "__version__",
+    "read_predictions",
+    "read_trajectories",
+]
 
 
 def __getattr__(name: str) -> Any:

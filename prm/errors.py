@@ -15,6 +15,11 @@ The command line prints the message as one line and exits with code 2.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 def complaint(where: str, rule: str, got: object, todo: str) -> str:
     """The one-line form of every message: ``<where>: <rule>, got <value>; <what to do>``."""
@@ -32,7 +37,7 @@ class InputError(PrmError, ValueError):
     """Something a user gave is wrong. Build it with `complaint`."""
 
     @classmethod
-    def at(cls, where: str, rule: str, got: object, todo: str) -> InputError:
+    def at(cls, where: str, rule: str, got: object, todo: str) -> Self:
         """The error with a message in the one-line form."""
         return cls(complaint(where, rule, got, todo))
 

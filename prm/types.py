@@ -68,7 +68,9 @@ class RunIdentity:
 
     @property
     def query(self) -> tuple[str, str]:
-        """The key of its group: (`data_source`, `query_index`)."""
+        """The key of its group: (`data_source`, `query_index`); a record without `query_index` is its own group."""
+        if self.query_index is None:
+            return ("id", str(self.id))
         return (self.data_source, str(self.query_index))
 
     @property

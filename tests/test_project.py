@@ -86,9 +86,7 @@ def test_a_module_imports_only_from_its_own_part_and_lower_layers(module: str) -
     own = part_of(module)
     assert own in LAYERS, f"give the new part {own!r} a layer"
     wrong = {
-        name
-        for name in own_imports_of(module)
-        if part_of(name) != own and LAYERS.get(part_of(name), 99) >= LAYERS[own]
+        name for name in own_imports_of(module) if part_of(name) != own and LAYERS.get(part_of(name), 99) >= LAYERS[own]
     }
     assert not wrong
 
@@ -133,9 +131,7 @@ def test_a_verb_module_imports_only_typer_at_its_top(module: str) -> None:
         if isinstance(statement, ast.Import | ast.ImportFrom)
         for name in imported_names(statement)
     }
-    foreign = {
-        name for name in top if name.partition(".")[0] not in {*sys.stdlib_module_names, "typer", "prm"}
-    }
+    foreign = {name for name in top if name.partition(".")[0] not in {*sys.stdlib_module_names, "typer", "prm"}}
     assert not foreign
     assert {part_of(name) for name in top if name.startswith("prm")} <= {"cli", "errors", "types", "version"}
 
@@ -148,9 +144,7 @@ def test_only_the_command_line_prints(module: str) -> None:
 
 def heavy_modules_after(statements: str) -> set[str]:
     """The heavy packages that a fresh Python has loaded once it ran `statements`."""
-    code = (
-        f"import sys\ntry:\n    {statements}\nexcept SystemExit as end:\n    assert not end.code, end.code\n"
-    )
+    code = f"import sys\ntry:\n    {statements}\nexcept SystemExit as end:\n    assert not end.code, end.code\n"
     code += "sys.stderr.write('LOADED ' + ' '.join(sys.modules))"
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return HEAVY & set(finished.stderr.rpartition("LOADED ")[2].split())
@@ -192,9 +186,7 @@ def test_the_help_of_a_verb_loads_nothing_heavy() -> None:
 def test_every_verb_and_every_option_of_it_has_a_help_text() -> None:
     for words, verb in verbs(root_command()):
         assert verb.help, words
-        unexplained = [
-            parameter.name for parameter in verb.params if not getattr(parameter, "help", "argument")
-        ]
+        unexplained = [parameter.name for parameter in verb.params if not getattr(parameter, "help", "argument")]
         assert not unexplained, words
 
 
@@ -236,9 +228,7 @@ def test_readme_is_short_and_begins_with_something_to_run() -> None:
     lines = readme()
     assert len(lines) <= 150
     assert any(
-        start < 25
-        for start, language, _ in fenced_blocks(lines)
-        if language in {"bash", "sh", "shell", "console"}
+        start < 25 for start, language, _ in fenced_blocks(lines) if language in {"bash", "sh", "shell", "console"}
     )
 
 
@@ -293,9 +283,7 @@ def parse(command: Any, name: str, words: list[str], parent: Any = None) -> None
         parse(inner, verb, remaining, context)
 
 
-@pytest.mark.parametrize(
-    "words", [w for w in shell_commands() if w[0] in {"bash", "python", "python3"}], ids=" ".join
-)
+@pytest.mark.parametrize("words", [w for w in shell_commands() if w[0] in {"bash", "python", "python3"}], ids=" ".join)
 def test_a_script_that_readme_runs_exists(words: list[str]) -> None:
     if words[1:] and not words[1].startswith("-"):
         assert (ROOT / words[1]).is_file()
@@ -324,8 +312,7 @@ def tree_paths() -> list[str]:
         if name.endswith("/"):
             parents.append((column, name))
             paths += [
-                path + listed
-                for listed in re.findall(r"(?<![\w/])[\w/]+\.(?:py|sh|yaml|md|json|j2|html)\b", comment)
+                path + listed for listed in re.findall(r"(?<![\w/])[\w/]+\.(?:py|sh|yaml|md|json|j2|html)\b", comment)
             ]
     return paths
 

@@ -10,19 +10,19 @@ import torch
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import (
     GPT2Config,
-    GPT2ForTokenClassification,
+    GPT2LMHeadModel,
     LlamaConfig,
-    LlamaForTokenClassification,
+    LlamaForCausalLM,
     PreTrainedTokenizerFast,
     Qwen2Config,
-    Qwen2ForTokenClassification,
+    Qwen2ForCausalLM,
 )
 
 from prm.types import RunIdentity, StepLabel, Trajectory
 
 CORPUS = [
-    "### Step 1\n-> search({\"query\": \"stock of a lamp\"})\n=>",
-    "### Result search\n{\"status\": \"ok\", \"record\": {\"sku\": \"AB-12\", \"stock\": 0}}",
+    '### Step 1\n-> search({"query": "stock of a lamp"})\n=>',
+    '### Result search\n{"status": "ok", "record": {"sku": "AB-12", "stock": 0}}',
     "### User\nPlease ship the blue lamp to Anna, good and bad words, yes or no.\n### Outcome\n=>",
     " … [12 tokens left out] … 0123456789",
 ]
@@ -78,7 +78,8 @@ def bos_tokenizer() -> PreTrainedTokenizerFast:
     fast = byte_level_tokenizer()
     backend = fast.backend_tokenizer
     backend.post_processor = processors.TemplateProcessing(
-        single="<|im_start|> $A", special_tokens=[("<|im_start|>", fast.convert_tokens_to_ids("<|im_start|>"))]
+        single="<|im_start|> $A",
+        special_tokens=[("<|im_start|>", fast.convert_tokens_to_ids("<|im_start|>"))],
     )
     return PreTrainedTokenizerFast(
         tokenizer_object=backend, bos_token="<|im_start|>", eos_token="<|im_end|>", pad_token="<|im_end|>"
@@ -100,26 +101,38 @@ def save_llama(folder: Path, layers: int = 3, seed: int = 0) -> Path:
     """A Llama of a few thousand weights with the byte-level tokenizer, saved as a plain checkpoint."""
     torch.manual_seed(seed)
     config = LlamaConfig(
-        hidden_size=32, intermediate_size=64, num_hidden_layers=layers, num_attention_heads=4,
-        num_key_value_heads=2, **_SIZES,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=layers,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        **_SIZES,
     )
-    return _save(LlamaForTokenClassification(config), folder)
+    return _save(LlamaForCausalLM(config), folder)
 
 
 def save_qwen(folder: Path) -> Path:
     """A Qwen2 with per-layer attention types in its config."""
     torch.manual_seed(0)
     config = Qwen2Config(
-        hidden_size=32, intermediate_size=64, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2,
-        layer_types=["full_attention"] * 3, **_SIZES,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        layer_types=["full_attention"] * 3,
+        **_SIZES,
     )
-    return _save(Qwen2ForTokenClassification(config), folder)
+    return _save(Qwen2ForCausalLM(config), folder)
 
 
 def save_gpt2(folder: Path) -> Path:
     """A GPT-2: dropout, learnt positions, a head called `classifier`."""
     torch.manual_seed(0)
-    return _save(GPT2ForTokenClassification(GPT2Config(n_embd=32, n_layer=3, n_head=4, **_SIZES)), folder)
+    return _save(
+        GPT2LMHeadModel(GPT2Config(n_embd=32, n_layer=3, n_head=4, bos_token_id=0, eos_token_id=0, **_SIZES)),
+        folder,
+    )
 
 
 def _save(model: Any, folder: Path) -> Path:
@@ -137,9 +150,15 @@ def make_run(number: int, steps: int = 3, query: int | None = None, words: int =
         label: StepLabel = draw.choice((-1, 0, 1, 1))
         word = {-1: "bad", 0: "so", 1: "good"}[label]
         labels[len(messages)] = label
-        call = {"id": "c", "type": "function", "function": {"name": "search", "arguments": '{"query": "lamp"}'}}
+        call = {
+            "id": "c",
+            "type": "function",
+            "function": {"name": "search", "arguments": '{"query": "lamp"}'},
+        }
         messages.append({"role": "assistant", "content": f"{word} " * draw.randint(1, words), "tool_calls": [call]})
-        messages.append({"role": "tool", "name": "search", "tool_call_id": "c", "content": "stock " * draw.randint(1, 30)})
+        messages.append(
+            {"role": "tool", "name": "search", "tool_call_id": "c", "content": "stock " * draw.randint(1, 30)}
+        )
     outcome: StepLabel = -1 if -1 in labels.values() else 1
     identity = RunIdentity("tiny", number if query is None else query, number)
     return Trajectory(identity, tuple(messages), labels, outcome, protocol="error_propagation", label_source="rule")

@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from prm.data.check import CheckReport
     from prm.data.encode import Encoder
 
-Sources = Annotated[
-    list[str], typer.Argument(metavar="SOURCE…", help="Files, or hub ids (owner/name[:config]).")
-]
+Sources = Annotated[list[str], typer.Argument(metavar="SOURCE…", help="Files, or hub ids (owner/name[:config]).")]
 Reader = Annotated[str | None, typer.Option(help="A reader's name or module:function; detected otherwise.")]
 SkipBad = Annotated[Path | None, typer.Option(help="Set bad records aside in this file instead of stopping.")]
 
@@ -30,12 +28,8 @@ def register(app: typer.Typer) -> None:
 def check(
     sources: Sources,
     reader: Reader = None,
-    model: Annotated[
-        str | None, typer.Option(help="Count tokens with this model's tokenizer (folder or id).")
-    ] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Say what a budget would cut (needs --model).")
-    ] = None,
+    model: Annotated[str | None, typer.Option(help="Count tokens with this model's tokenizer (folder or id).")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Say what a budget would cut (needs --model).")] = None,
     max_tool_tokens: Annotated[int | None, typer.Option(min=1, help="Budget of one tool result.")] = None,
     skip_bad: SkipBad = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -100,9 +94,7 @@ def _encoder(model: str | None, max_tokens: int | None, max_tool_tokens: int | N
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
         rule = "must be a folder or id with a tokenizer"
-        raise DownloadError(
-            complaint(f"--model {model}", rule, reason, "check the name and the connection")
-        ) from None
+        raise DownloadError(complaint(f"--model {model}", rule, reason, "check the name and the connection")) from None
     unlimited = 1 << 40
     return Encoder(tokenizer, EncodingConfig(max_tokens or unlimited, max_tool_tokens))
 
@@ -144,9 +136,7 @@ def _print_budget(budget: dict[str, Any]) -> None:
 
 def _shares(counts: dict[str, int], total: int) -> str:
     names = {"1": "+1", "0": "0", "-1": "-1", "unknown": "unknown"}
-    parts = [
-        f"{names[key]} {counts[key]} ({counts[key] / total:.1%})" for key in names if total and counts[key]
-    ]
+    parts = [f"{names[key]} {counts[key]} ({counts[key] / total:.1%})" for key in names if total and counts[key]]
     return ", ".join(parts) or "none"
 
 
@@ -167,35 +157,21 @@ def build(
     ] = None,
     leave_generator_out: Annotated[
         bool,
-        typer.Option(
-            "--leave-generator-out", help="One split a generator and fold; its queries are unseen too."
-        ),
+        typer.Option("--leave-generator-out", help="One split a generator and fold; its queries are unseen too."),
     ] = False,
-    holdout_key: Annotated[
-        str | None, typer.Option(help="Keep whole values of this record key on one side.")
-    ] = None,
+    holdout_key: Annotated[str | None, typer.Option(help="Keep whole values of this record key on one side.")] = None,
     holdout_templates: Annotated[
         bool, typer.Option("--holdout-templates", help="The same as --holdout-key template.")
     ] = False,
-    weight: Annotated[
-        list[str] | None, typer.Option(metavar="SOURCE=W", help="Weight of a source in the mix.")
-    ] = None,
-    queries_per_source: Annotated[
-        int | None, typer.Option(help="Keep that many, far apart, of each source.")
-    ] = None,
-    embedding_model: Annotated[
-        str | None, typer.Option(help="sentence-transformers model for it (TF-IDF).")
-    ] = None,
-    label_protocol: Annotated[
-        str | None, typer.Option(help="Protocol of labelled records that name none.")
-    ] = None,
+    weight: Annotated[list[str] | None, typer.Option(metavar="SOURCE=W", help="Weight of a source in the mix.")] = None,
+    queries_per_source: Annotated[int | None, typer.Option(help="Keep that many, far apart, of each source.")] = None,
+    embedding_model: Annotated[str | None, typer.Option(help="sentence-transformers model for it (TF-IDF).")] = None,
+    label_protocol: Annotated[str | None, typer.Option(help="Protocol of labelled records that name none.")] = None,
     mask_after_first_error: Annotated[
         bool, typer.Option("--mask-after-first-error", help="Labels after the first -1 become unknown.")
     ] = False,
     skip_bad: SkipBad = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a folder that holds something else.")
-    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a folder that holds something else.")] = False,
 ) -> None:
     """Split trajectories by query into train, validation and test files, with a manifest."""
     from prm.cli.progress import track
@@ -228,9 +204,7 @@ def _holdout_key(key: str | None, templates: bool) -> str | None:
     from prm.errors import ConfigError
 
     if templates and key not in (None, "template"):
-        raise ConfigError.at(
-            "--holdout-key", "stands for itself beside --holdout-templates", key, "give one of them"
-        )
+        raise ConfigError.at("--holdout-key", "stands for itself beside --holdout-templates", key, "give one of them")
     return "template" if templates else key
 
 

@@ -61,16 +61,12 @@ def evaluate(
     ] = None,
     baseline_train: Annotated[
         Path | None,
-        typer.Option(
-            "--baseline-train", help="Fit majority, position_prior and others on FILE, not leave-query-out."
-        ),
+        typer.Option("--baseline-train", help="Fit majority, position_prior and others on FILE, not leave-query-out."),
     ] = None,
     bag_of_words: Annotated[
         bool, typer.Option("--bag-of-words", help="Add the bag-of-words classifier (needs messages).")
     ] = False,
-    bootstrap: Annotated[
-        int, typer.Option("--bootstrap", help="Resamplings of the queries; 0 = no intervals.")
-    ] = 2000,
+    bootstrap: Annotated[int, typer.Option("--bootstrap", help="Resamplings of the queries; 0 = no intervals.")] = 2000,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the resampling.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print metrics.json instead of the table.")] = False,
 ) -> None:

@@ -31,13 +31,9 @@ def generate(
     variant: Annotated[
         str, typer.Option("--variant", help="plain, structured, explicit_missing, bare_envelope or mixed.")
     ] = "plain",
-    repeats: Annotated[
-        int, typer.Option("--repeats", help="Runs of each scenario (the group of Best-of-N).")
-    ] = 4,
+    repeats: Annotated[int, typer.Option("--repeats", help="Runs of each scenario (the group of Best-of-N).")] = 4,
     agents: Annotated[str | None, typer.Option("--agents", help="Only these, separated by commas.")] = None,
-    templates: Annotated[
-        str | None, typer.Option("--templates", help="Only these, separated by commas.")
-    ] = None,
+    templates: Annotated[str | None, typer.Option("--templates", help="Only these, separated by commas.")] = None,
 ) -> None:
     """Write labelled runs of scripted agents on the simulated ticket desk."""
     from prm.data.jsonl import write_jsonl
@@ -71,9 +67,7 @@ def _show(out: Path, trajectories: list[Trajectory]) -> None:
 
     labels: Counter[int | None] = Counter(label for run in trajectories for label in run.step_labels.values())
     steps = labels.total()
-    shares = ", ".join(
-        f"{name} {labels[label] / steps:.1%}" for name, label in (("+1", 1), ("0", 0), ("−1", -1))
-    )
+    shares = ", ".join(f"{name} {labels[label] / steps:.1%}" for name, label in (("+1", 1), ("0", 0), ("−1", -1)))
     table = Table(title=f"{len(trajectories)} runs, {steps} steps: {shares}")
     for column in ("agent", "runs", "outcome +1", "steps −1", "habits that showed"):
         table.add_column(column, justify="left" if column in ("agent", "habits that showed") else "right")

@@ -32,11 +32,13 @@ def score(
     """Score every step of every trajectory, each trajectory in one forward pass. Killed runs go on where they were."""
     from rich.console import Console
 
+    from prm.cli.quiet import quieten_transformers
     from prm.data.readers.registry import iterate_all, refuse_missing
     from prm.models.processes import start_processes
     from prm.models.score_file import score_file
     from prm.models.step_classifier import ScoreOptions, StepClassifier
 
+    quieten_transformers()
     refuse_missing(data)
     processes = start_processes(device)
     classifier = StepClassifier.from_pretrained(
@@ -72,7 +74,12 @@ def _fingerprint(model: str, data: list[str], classifier: StepClassifier, option
     stamps = [(path, Path(path).stat().st_size, Path(path).stat().st_mtime_ns) for path in data if Path(path).exists()]
     weights = sorted((p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in folder.glob("*.safetensors"))
     settings = {name: str(value) for name, value in asdict(options).items()}
-    return {"data": stamps, "model": [model, weights, asdict(classifier.info)], "options": settings, "dtype": dtype}
+    return {
+        "data": stamps,
+        "model": [model, weights, asdict(classifier.info)],
+        "options": settings,
+        "dtype": dtype,
+    }
 
 
 def _progress(console: Any, shown: bool) -> Any:
@@ -82,7 +89,12 @@ def _progress(console: Any, shown: bool) -> Any:
 
     @contextmanager
     def bar() -> Any:
-        columns = (TextColumn("scoring"), BarColumn(), TextColumn("{task.completed} runs"), TimeElapsedColumn())
+        columns = (
+            TextColumn("scoring"),
+            BarColumn(),
+            TextColumn("{task.completed} runs"),
+            TimeElapsedColumn(),
+        )
         with Progress(*columns, console=console, disable=not shown) as progress:
             task = progress.add_task("scoring", total=None)
             yield lambda count: progress.advance(task, count)

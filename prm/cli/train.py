@@ -23,11 +23,13 @@ def train_supervised(
     show_help: Annotated[bool, typer.Option("--help", "-h", help="Show every option.")] = False,
 ) -> None:
     """Fine-tune a step classifier: prm train supervised --config recipe.yaml [--option value …]."""
+    from prm.cli.quiet import quieten_transformers
     from prm.training.arguments import parse_recipe, parser
 
     if show_help:
         typer.echo(parser().format_help())
         return
+    quieten_transformers()
     options = parse_recipe(config, context.args)
     from prm.training.supervised import train_supervised as train
 
@@ -40,4 +42,6 @@ def _summary(folder: str, result: dict[str, object]) -> str:
     shown = {"StepAcc": result.get("eval_step_acc"), "FirstErrAcc": result.get("eval_first_err_acc")}
     parts = [f"{name} {100 * value:.1f} %" for name, value in shown.items() if isinstance(value, float)]
     tail = f" (validation: {', '.join(parts)})" if parts else ""
-    return f"{folder}: step classifier ready{tail}\nnext: prm score --model {folder} --data FILE --out predictions.jsonl"
+    return (
+        f"{folder}: step classifier ready{tail}\nnext: prm score --model {folder} --data FILE --out predictions.jsonl"
+    )

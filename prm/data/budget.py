@@ -119,13 +119,16 @@ def _kept(body: int, cap: int, marker_tokens: int) -> int:
 
 
 def _total(lengths: Sequence[BlockLength], caps: Sequence[int], marker_tokens: int) -> int:
-    return sum(
-        length.frame + min(length.body, cap + marker_tokens) for length, cap in zip(lengths, caps, strict=True)
-    )
+    return sum(length.frame + min(length.body, cap + marker_tokens) for length, cap in zip(lengths, caps, strict=True))
 
 
 def _lower(
-    lengths: Sequence[BlockLength], caps: list[int], chosen: list[int], floor: int, max_tokens: int, marker: int
+    lengths: Sequence[BlockLength],
+    caps: list[int],
+    chosen: list[int],
+    floor: int,
+    max_tokens: int,
+    marker: int,
 ) -> list[int]:
     """Lowers the chosen caps to one common level: the highest that fits, or the floor."""
 
@@ -164,14 +167,13 @@ def plan_windows(kinds: Sequence[BlockKind], tokens: Sequence[int], max_tokens: 
     room = max_tokens - sum(tokens[i] for i in pinned)
     windows: list[Window] = []
     shown: list[int] = []
-    new: list[list[int]] = []
+    new: list[int] = []
     for chunk in _chunks(kinds, tokens, len(pinned), room):
-        if new and _size(tokens, shown + sum(new, []) + chunk) > room:
+        if new and _size(tokens, [*shown, *new, *chunk]) > room:
             windows.append(_window(kinds, pinned, shown, new))
-            past = shown + sum(new, [])
-            shown = _suffix(past, tokens, min(room // 2, room - _size(tokens, chunk)))
+            shown = _suffix([*shown, *new], tokens, min(room // 2, room - _size(tokens, chunk)))
             new = []
-        new.append(chunk)
+        new += chunk
     windows.append(_window(kinds, pinned, shown, new))
     return windows
 
@@ -180,9 +182,8 @@ def _size(tokens: Sequence[int], blocks: Sequence[int]) -> int:
     return sum(tokens[i] for i in blocks)
 
 
-def _window(kinds: Sequence[BlockKind], pinned: list[int], shown: list[int], new: list[list[int]]) -> Window:
-    fresh = sum(new, [])
-    return Window((*pinned, *shown, *fresh), tuple(i for i in fresh if kinds[i] in _SITES))
+def _window(kinds: Sequence[BlockKind], pinned: list[int], shown: list[int], new: list[int]) -> Window:
+    return Window((*pinned, *shown, *new), tuple(i for i in new if kinds[i] in _SITES))
 
 
 def _pinned(kinds: Sequence[BlockKind], tokens: Sequence[int], room: int) -> list[int]:

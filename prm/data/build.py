@@ -74,20 +74,14 @@ class BuildOptions:
     def __post_init__(self) -> None:
         crossed = self.folds is not None or self.leave_generator_out
         if crossed and self.test_share is not None:
-            raise ConfigError.at(
-                "--test-share", "folds decide the share to test on", self.test_share, "leave it out"
-            )
+            raise ConfigError.at("--test-share", "folds decide the share to test on", self.test_share, "leave it out")
         for name, share in (("--test-share", self.test_share), ("--validation-share", self.validation_share)):
             if share is not None and not 0 <= share < 1:
                 raise ConfigError.at(name, "must be in [0, 1)", share, "give a share such as 0.1")
         if self.queries_per_source is not None and self.queries_per_source < 1:
-            raise ConfigError.at(
-                "--queries-per-source", "must be at least 1", self.queries_per_source, "give a number"
-            )
+            raise ConfigError.at("--queries-per-source", "must be at least 1", self.queries_per_source, "give a number")
         if self.embedding_model is not None and self.queries_per_source is None:
-            raise ConfigError.at(
-                "--embedding-model", "needs --queries-per-source", self.embedding_model, "add it"
-            )
+            raise ConfigError.at("--embedding-model", "needs --queries-per-source", self.embedding_model, "add it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,23 +166,24 @@ def _build_into(
     group_of = spool.groups.resolve()
     kept, left_out = _leave_out(spool, group_of, options)
     entries = [entry for entry in spool.entries if group_of[entry.query] in kept]
-    layout = _plan(entries, group_of, options)
-    outputs = write_parts(folder, spool.path, entries, group_of, layout)
+    unit_of = spool.groups.resolve_held()
+    layout = _plan(entries, unit_of, options)
+    outputs = write_parts(folder, spool.path, entries, group_of, unit_of, layout)
     spool.path.unlink()
     left_out = {
         "bad": bad.count if isinstance(bad, SetBadAside) else 0,
         "duplicate": spool.duplicates,
         **left_out,
     }
-    manifest = manifest_of(request, spool, group_of, left_out, outputs)
+    manifest = manifest_of(request, spool, (group_of, unit_of), left_out, outputs)
     with atomic_file(folder / CARD_NAME) as stream:
         stream.write(data_card(manifest).encode("utf-8", "backslashreplace"))
     write_json(folder / MANIFEST_NAME, manifest)
     return manifest
 
 
-def _plan(entries: Sequence[Entry], group_of: Mapping[str, str], options: BuildOptions) -> Layout:
-    queries = summarise_queries(entries, group_of)
+def _plan(entries: Sequence[Entry], unit_of: Mapping[str, str], options: BuildOptions) -> Layout:
+    queries = summarise_queries(entries, unit_of)
     return plan_layout(
         queries,
         sorted({entry.generator or "" for entry in entries}),
@@ -214,9 +209,7 @@ def _summarise(name: str, entries: Sequence[Entry]) -> Query:
     return Query(name, min(entry.source for entry in entries), share, len(entries))
 
 
-def _leave_out(
-    spool: Spool, group_of: Mapping[str, str], options: BuildOptions
-) -> tuple[set[str], dict[str, int]]:
+def _leave_out(spool: Spool, group_of: Mapping[str, str], options: BuildOptions) -> tuple[set[str], dict[str, int]]:
     """Groups to keep, and reason → trajectories left out."""
     queries = summarise_queries(spool.entries, group_of)
     left_out = {"queries_per_source": 0, "weight": 0}
@@ -236,9 +229,23 @@ def _leave_out(
 
 
 def write_parts(
-    folder: Path, spool: Path, entries: Sequence[Entry], group_of: Mapping[str, str], layout: Layout
+    folder: Path,
+    spool: Path,
+    entries: Sequence[Entry],
+    group_of: Mapping[str, str],
+    unit_of: Mapping[str, str],
+    layout: Layout,
 ) -> dict[str, PartCount]:
-    """Copies each record's line into every part it belongs to. Returns file name → what it holds."""
+    """Copies each record's line into every part it belongs to. Returns file name → what it holds.
+
+    Args:
+        folder: Where the parts go.
+        spool: The file that holds all lines.
+        entries: The records to write.
+        group_of: Query name → query, to count them.
+        unit_of: Query name → what the layout places as a whole.
+        layout: What goes where.
+    """
     counts: dict[str, PartCount] = {}
     for split in layout:
         (folder / split.folder).mkdir(parents=True, exist_ok=True)
@@ -246,7 +253,7 @@ def write_parts(
             lines = stack.enter_context(spool.open("rb"))
             streams: dict[str, Any] = {}
             for entry in entries:
-                part = split.part_of(group_of[entry.query], entry.generator or "")
+                part = split.part_of(unit_of[entry.query], entry.generator or "")
                 if part is None:
                     continue
                 name = str(Path(split.folder, f"{part}.jsonl").as_posix())

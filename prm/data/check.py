@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from prm.data.digest import digest, labels_digest, messages_digest
+from prm.data.queries import query_name
 from prm.data.sources import Loaded
 from prm.types import LABELS, Trajectory
 
@@ -129,14 +130,10 @@ def check_trajectories(
             report.warnings.add(text)
         key = digest(trajectory.key)
         if key in keys:
-            report.duplicates.add(
-                f"{item.where}: key {' / '.join(trajectory.key)} stands in an earlier record too"
-            )
+            report.duplicates.add(f"{item.where}: key {' / '.join(trajectory.key)} stands in an earlier record too")
         keys.add(key)
-        queries.add(digest(trajectory.query))
-        if labels_of.setdefault(messages_digest(trajectory), labels_digest(trajectory)) != labels_digest(
-            trajectory
-        ):
+        queries.add(digest(query_name(trajectory)))
+        if labels_of.setdefault(messages_digest(trajectory), labels_digest(trajectory)) != labels_digest(trajectory):
             report.contradictions.add(f"{item.where}: same messages as an earlier record, other labels")
     report.queries = len(queries)
     return report

@@ -89,9 +89,7 @@ def binary_stepwise_record(trajectory: Trajectory, where: str) -> dict[str, Any]
     for step in trajectory.steps:
         if step.label not in (-1, 1):
             rule = "binary labels cannot say neutral or unknown"
-            raise RecordError.at(
-                f'{where}: step_labels["{step.index}"]', rule, step.label, "use --to stepwise"
-            )
+            raise RecordError.at(f'{where}: step_labels["{step.index}"]', rule, step.label, "use --to stepwise")
     return {**record, "labels": [step.label == 1 for step in trajectory.steps]}
 
 

@@ -35,9 +35,7 @@ def _lines(manifest: Mapping[str, Any], title: str) -> Iterator[str]:
     yield from (_row(name, part) for name, part in manifest["outputs"].items())
     yield ""
     yield "Sources:"
-    yield from (
-        f"- {_plain(item['source'])} (sha256 {item['sha256'] or 'unknown'})" for item in request["inputs"]
-    )
+    yield from (f"- {_plain(item['source'])} (sha256 {item['sha256'] or 'unknown'})" for item in request["inputs"])
     yield ""
     left_out = ", ".join(
         f"{reason.replace('_', ' ')} {n}" for reason, n in manifest["records"]["left_out"].items() if n

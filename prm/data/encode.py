@@ -7,15 +7,24 @@ there is exactly one for each step. The number is checked all the same, and a di
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
-from prm.data.budget import MIN_BUDGET_TOKENS, BlockLength, Budget, Plan, Window, block_tokens, plan_elision, plan_windows
+from prm.data.budget import (
+    MIN_BUDGET_TOKENS,
+    BlockLength,
+    Budget,
+    Plan,
+    Window,
+    block_tokens,
+    plan_elision,
+    plan_windows,
+)
 from prm.data.plain_text import PlainTextTokenizer, TokenIds
-from prm.data.render import RENDERING_VERSION, Block, BlockKind, render
+from prm.data.render import RENDERING_VERSION, Block, BlockKind, calls_of, render
 from prm.errors import LabelLossError, ModelError
 from prm.types import LABELS, Probabilities, StepLabel, Trajectory
 
@@ -65,16 +74,22 @@ class Site:
     Attributes:
         position: Token position in the row, that of the block's last token.
         start: Token position of the block's first token.
+        text_end: Token position of the last token before the closing frame.
         message_index: The step's message; None for the outcome.
         class_id: 0, 1, 2 for −1, 0, +1; `IGNORED` where unknown.
         soft_label: Probabilities to train on instead, or None.
+        ordinal: Position among the steps, from 0; for the outcome the number of steps.
+        has_call: Whether the step calls a tool.
     """
 
     position: int
     start: int
+    text_end: int
     message_index: int | None
     class_id: int
     soft_label: Probabilities | None = None
+    ordinal: int = 0
+    has_call: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +175,8 @@ class Encoder:
         self.config = config
         self._text = PlainTextTokenizer(tokenizer)
         self._fallback_id = next(
-            (i for i in (tokenizer.unk_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id) if i is not None), 0
+            (i for i in (tokenizer.unk_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id) if i is not None),
+            0,
         )
         self._frames: dict[str, TokenIds] = {}
         self._mark_tokens = len(self._text.encode([_LONGEST_MARK])[0])
@@ -255,18 +271,21 @@ class Encoder:
         return plan, plan_windows(kinds, sizes, self._budget.max_tokens)
 
     def _row(self, blocks: Sequence[_Tokens], plan: Plan, window: Window, trajectory: Trajectory) -> Row:
-        parts: list[Sequence[int]] = [self._text.prefix_ids]
+        parts = [np.asarray(self._text.prefix_ids, dtype=np.int32)]
         length = len(self._text.prefix_ids)
         sites = []
         scored = set(window.scored)
+        ordinals = np.cumsum([tokens.block.kind is BlockKind.STEP for tokens in blocks]) - 1
+        ordinals[-1] += blocks[-1].block.kind is BlockKind.OUTCOME
         for i in window.blocks:
             tokens = blocks[i]
             pieces = [tokens.opening, *self._body(tokens.body, plan[i]), tokens.closing]
             start, length = length, length + sum(len(piece) for piece in pieces)
             parts += pieces
             if i in scored:
-                sites.append(_site(tokens.block, start, length - 1, trajectory))
-        ids = np.concatenate([np.asarray(part, dtype=np.int32) for part in parts])
+                text_end = length - len(tokens.closing) - 1
+                sites.append(_site(tokens.block, (start, text_end, length - 1), int(ordinals[i]), trajectory))
+        ids = np.concatenate(parts)
         if len(ids) > max(self.config.max_tokens, MIN_BUDGET_TOKENS):
             raise ModelError(
                 f"max_tokens: a step and its frame must fit the budget, got {len(ids)} tokens for a budget of "
@@ -295,16 +314,23 @@ class Encoder:
             )
 
 
-def _site(block: Block, start: int, position: int, trajectory: Trajectory) -> Site:
+def _site(block: Block, places: tuple[int, int, int], ordinal: int, trajectory: Trajectory) -> Site:
+    start, text_end, position = places
     index = block.message_index
     if index is None:
-        return Site(position, start, None, class_of(trajectory.final_label))
+        return Site(position, start, text_end, None, class_of(trajectory.final_label), ordinal=ordinal)
     soft = trajectory.step_label_probs.get(index)
-    return Site(position, start, index, class_of(trajectory.step_labels.get(index)), soft)
+    label = class_of(trajectory.step_labels.get(index))
+    has_call = bool(calls_of(trajectory.messages[index]))
+    return Site(position, start, text_end, index, label, soft, ordinal, has_call)
 
 
 def _account(
-    blocks: Sequence[_Tokens], plan: Plan, windows: Sequence[Window], rows: Sequence[Row], trajectory: Trajectory
+    blocks: Sequence[_Tokens],
+    plan: Plan,
+    windows: Sequence[Window],
+    rows: Sequence[Row],
+    trajectory: Trajectory,
 ) -> LabelAccount:
     account = LabelAccount(rows=len(rows), longest_row=max(len(row.input_ids) for row in rows))
     labels = {index: label for index, label in trajectory.step_labels.items() if label is not None}
@@ -333,10 +359,3 @@ def _account_step(
     (account.kept if kept >= len(tokens.body) else account.elided)[name] += 1
     if window > 0:
         account.windowed[name] += 1
-
-
-def iterate_rows(encoder: Encoder, trajectories: Sequence[Trajectory]) -> Iterator[tuple[int, Row]]:
-    """Yields (trajectory number, row) over all trajectories."""
-    for number, trajectory in enumerate(trajectories):
-        for row in encoder.encode(trajectory):
-            yield number, row

@@ -80,9 +80,7 @@ def parse_json(data: bytes, where: str) -> Any:
         raise RecordError.at(where, "must be UTF-8", wrong, "save the file as UTF-8") from None
     text = text.removeprefix("\ufeff")
     if _nesting(text) > MAX_NESTING:
-        raise RecordError.at(
-            where, f"JSON must not be nested deeper than {MAX_NESTING}", text[:40], "fix the record"
-        )
+        raise RecordError.at(where, f"JSON must not be nested deeper than {MAX_NESTING}", text[:40], "fix the record")
     try:
         return json.loads(
             text,

@@ -63,8 +63,7 @@ def plan_layout(
 def _cross_validate(queries: Sequence[Query], folds: int, validation_share: float, seed: int) -> Layout:
     fold_of = fold_queries(queries, folds, seed)
     return [
-        Split(f"fold-{fold}", parts_of_fold(queries, fold_of, fold, validation_share, seed))
-        for fold in range(folds)
+        Split(f"fold-{fold}", parts_of_fold(queries, fold_of, fold, validation_share, seed)) for fold in range(folds)
     ]
 
 

@@ -79,11 +79,11 @@ def sha256_of_file(path: Path) -> str:
 def manifest_of(
     request: Mapping[str, Any],
     spool: Spool,
-    group_of: Mapping[str, str],
+    groups: tuple[Mapping[str, str], Mapping[str, str]],
     left_out: Mapping[str, int],
     outputs: Mapping[str, PartCount],
 ) -> dict[str, Any]:
-    """The manifest's plain values."""
+    """The manifest's plain values; `groups`: the queries after merging, the units kept whole."""
     files = {name: outputs[name].as_dict() for name in sorted(outputs)}
     return {
         "schema": SCHEMA,
@@ -95,11 +95,13 @@ def manifest_of(
             "sha256": spool.sha256,
             "left_out": dict(left_out),
         },
-        "queries": {"named": spool.groups.named, "after_merging": len(set(group_of.values()))},
+        "queries": {
+            "named": spool.groups.named,
+            "after_merging": len(set(groups[0].values())),
+            "kept_whole": len(set(groups[1].values())),
+        },
         "outputs": files,
-        "split_sha256": sha256(
-            json.dumps({name: files[name]["sha256"] for name in files}).encode()
-        ).hexdigest(),
+        "split_sha256": sha256(json.dumps({name: files[name]["sha256"] for name in files}).encode()).hexdigest(),
     }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ class PlainTextTokenizer:
             pieces += cut
         encoded = self._encode_pieces(pieces)
         ends = np.cumsum([0, *counts])
-        return [_join(encoded[start:end]) for start, end in zip(ends[:-1], ends[1:], strict=True)]
+        return [_join(encoded[start:end]) for start, end in pairwise(ends)]
 
     def _replace_surrogates(self, text: str) -> str:
         if text.isascii():

@@ -42,9 +42,7 @@ def mask_after_first_error(trajectory: Trajectory) -> Trajectory:
 
 def has_labels(trajectory: Trajectory) -> bool:
     """Whether any step has a label, hard or soft; where none has, no protocol applies."""
-    return bool(trajectory.step_label_probs) or any(
-        label is not None for label in trajectory.step_labels.values()
-    )
+    return bool(trajectory.step_label_probs) or any(label is not None for label in trajectory.step_labels.values())
 
 
 def name_protocol(trajectory: Trajectory, protocol: Protocol) -> Trajectory:
@@ -102,7 +100,5 @@ def parse_protocol(name: str | None, where: str) -> Protocol | None:
     if name is None:
         return None
     if name not in get_args(Protocol):
-        raise ConfigError.at(
-            where, f"must be one of {', '.join(get_args(Protocol))}", name, "name one of them"
-        )
+        raise ConfigError.at(where, f"must be one of {', '.join(get_args(Protocol))}", name, "name one of them")
     return cast(Protocol, name)

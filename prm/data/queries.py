@@ -70,6 +70,7 @@ class QueryGroups:
         self._groups = Groups()
         self._first_user: dict[int, set[tuple[str, str]]] = {}
         self._names: set[str] = set()
+        self._held: list[tuple[str, Hashable]] = []
 
     def add(self, trajectory: Trajectory) -> str:
         """Takes one trajectory; returns its query's name within its source (see `query_name`)."""
@@ -82,8 +83,8 @@ class QueryGroups:
         return name
 
     def hold_together(self, name: str, value: Hashable) -> None:
-        """Makes all queries with the same `value` one group (whole templates, whole task families)."""
-        self._groups.unite(name, ("held together", value))
+        """Notes that all queries with the same `value` go to one side: a whole template, a task family."""
+        self._held.append((name, value))
 
     @property
     def named(self) -> int:
@@ -100,3 +101,9 @@ class QueryGroups:
                     self._groups.unite(first, other)
         group_of: dict[Hashable, str] = {}
         return {name: group_of.setdefault(self._groups.find(name), name) for name in sorted(self._names)}
+
+    def resolve_held(self) -> dict[str, str]:
+        """Like `resolve`, with what `hold_together` named as one group: what a split must not cut."""
+        for name, value in self._held:
+            self._groups.unite(name, ("held together", value))
+        return self.resolve()

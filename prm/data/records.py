@@ -135,12 +135,11 @@ def parse_prediction(record: Mapping[str, Any], where: str) -> Prediction:
     failed = isinstance(comment, str) and comment.startswith("llm_annotate_failed")
     status = "failed" if failed else _prediction_status(record, where, labels)
     reason = _parse_text(record, "reason", where)
+    final_label = _parse_label(record.get("final_label"), f"{where}: final_label", "final_label")
     return Prediction(
         identity=_parse_identity(record, where),
         step_labels={} if status == "failed" else given,
-        final_label=None
-        if status == "failed"
-        else _parse_label(record.get("final_label"), f"{where}: final_label", "final_label"),
+        final_label=None if status == "failed" else final_label,
         step_probs=_parse_probs(record.get("step_probs"), f"{where}: step_probs"),
         final_prob=_parse_unit(record.get("final_prob"), f"{where}: final_prob"),
         explanations=record.get("explanations"),
@@ -158,9 +157,7 @@ def _prediction_status(record: Mapping[str, Any], where: str, labels: Mapping[in
         return str(record["status"])
     # Other tools write words of their own here ("done"); what was predicted says more.
     if record.get("status") is not None and not isinstance(record["status"], str):
-        raise RecordError.at(
-            f"{where}: status", f"must be one of {', '.join(STATUSES)}", record["status"], "fix it"
-        )
+        raise RecordError.at(f"{where}: status", f"must be one of {', '.join(STATUSES)}", record["status"], "fix it")
     if all(label is None for label in labels.values()):
         return "failed"
     return "partial" if any(label is None for label in labels.values()) else "ok"
@@ -261,9 +258,7 @@ def _parse_choice(record: Mapping[str, Any], key: str, choices: Sequence[str], w
 
 def _parse_messages(value: Any, where: str) -> tuple[dict[str, Any], ...]:
     if not isinstance(value, list) or not value:
-        raise RecordError.at(
-            f"{where}: messages", "must be a list that is not empty", value, "give the chat messages"
-        )
+        raise RecordError.at(f"{where}: messages", "must be a list that is not empty", value, "give the chat messages")
     for index, message in enumerate(value):
         _check_message(message, f"{where}: messages[{index}]")
     return tuple(value)
@@ -273,14 +268,10 @@ def _check_message(message: Any, where: str) -> None:
     if not isinstance(message, dict):
         raise RecordError.at(where, "must be an object", message, "give role and content")
     if message.get("role") not in ROLES:
-        raise RecordError.at(
-            f"{where}.role", f"must be one of {', '.join(ROLES)}", message.get("role"), "fix the role"
-        )
+        raise RecordError.at(f"{where}.role", f"must be one of {', '.join(ROLES)}", message.get("role"), "fix the role")
     content = message.get("content")
     if not (content is None or isinstance(content, str) or _is_content_parts(content)):
-        raise RecordError.at(
-            f"{where}.content", "must be text, null or a list of parts", content, "fix the content"
-        )
+        raise RecordError.at(f"{where}.content", "must be text, null or a list of parts", content, "fix the content")
     calls = message.get("tool_calls")
     if calls is None:
         return
@@ -297,9 +288,7 @@ def _is_content_parts(content: Any) -> bool:
 def _check_call(call: Any, where: str) -> None:
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-        raise RecordError.at(
-            f"{where}.function.name", "must be text", call, "give the called function's name"
-        )
+        raise RecordError.at(f"{where}.function.name", "must be text", call, "give the called function's name")
     arguments = function.get("arguments")
     if not (arguments is None or isinstance(arguments, str | dict)):
         raise RecordError.at(
@@ -311,9 +300,7 @@ def _parse_tools(value: Any, where: str) -> tuple[dict[str, Any], ...]:
     if value is None:
         return ()
     if not isinstance(value, list) or not all(isinstance(tool, dict) for tool in value):
-        raise RecordError.at(
-            f"{where}: tools", "must be a list of objects", value, "fix the tool declarations"
-        )
+        raise RecordError.at(f"{where}: tools", "must be a list of objects", value, "fix the tool declarations")
     return tuple(value)
 
 
@@ -363,9 +350,7 @@ def _parse_label(value: Any, where: str, noun: str) -> StepLabel | None:
     # bool is an int, and 1.0 == 1: only whole numbers written as such are labels.
     if type(value) is int and value in (-1, 0, 1):
         return cast(StepLabel, value)
-    raise RecordError.at(
-        where, f"{noun} must be -1, 0 or 1", value, "fix the label, or set it to null where unknown"
-    )
+    raise RecordError.at(where, f"{noun} must be -1, 0 or 1", value, "fix the label, or set it to null where unknown")
 
 
 def _parse_probs(value: Any, where: str) -> dict[int, Probabilities]:
@@ -382,9 +367,7 @@ def _parse_probs(value: Any, where: str) -> dict[int, Probabilities]:
 def _parse_probability_vector(value: Any, where: str) -> Probabilities:
     numbers = isinstance(value, list) and len(value) == 3 and all(_is_unit(p) for p in value)
     if not numbers or abs(math.fsum(value) - 1.0) > 1e-3:
-        raise RecordError.at(
-            where, "must be [p(-1), p(0), p(+1)] that sums to 1", value, "fix the probabilities"
-        )
+        raise RecordError.at(where, "must be [p(-1), p(0), p(+1)] that sums to 1", value, "fix the probabilities")
     return (float(value[0]), float(value[1]), float(value[2]))
 
 

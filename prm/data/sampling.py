@@ -38,9 +38,7 @@ def mix_by_weight(queries: Collection[Query], weights: Mapping[str, float], seed
         rule = f"every source must have one weight; sources are {', '.join(by_source)}"
         raise ConfigError.at("--weight", rule, sorted(weights), "name each source once")
     if any(not (math.isfinite(weight) and weight > 0) for weight in weights.values()):
-        raise ConfigError.at(
-            "--weight", "must be above 0", dict(weights), "leave the source's file out instead"
-        )
+        raise ConfigError.at("--weight", "must be above 0", dict(weights), "leave the source's file out instead")
     sizes = {source: sum(query.trajectories for query in members) for source, members in by_source.items()}
     unit = min(sizes[source] / weights[source] for source in by_source)
     kept: set[str] = set()
@@ -60,9 +58,7 @@ def _take_trajectories(queries: Sequence[Query], target: float, seed: int) -> se
     return kept
 
 
-def choose_diverse(
-    queries: Collection[Query], texts: Mapping[str, str], per_source: int, embed: Embed
-) -> set[str]:
+def choose_diverse(queries: Collection[Query], texts: Mapping[str, str], per_source: int, embed: Embed) -> set[str]:
     """Names of `per_source` queries of each source that lie far apart by their texts' embeddings.
 
     Raises:
@@ -125,16 +121,12 @@ def embed_by_model(model: str) -> Embed:
         from sentence_transformers import SentenceTransformer
     except ImportError:
         todo = "run `pip install 'agent-prm[embeddings]'`, or leave --embedding-model out to use TF-IDF"
-        raise ConfigError.at(
-            "--embedding-model", "needs the package sentence-transformers", model, todo
-        ) from None
+        raise ConfigError.at("--embedding-model", "needs the package sentence-transformers", model, todo) from None
     try:
         loaded = SentenceTransformer(model)
     except (OSError, ValueError) as error:
         shown = str(error).splitlines()[0]
-        raise ConfigError.at(
-            "--embedding-model", f"must be loadable ({shown})", model, "check the name"
-        ) from None
+        raise ConfigError.at("--embedding-model", f"must be loadable ({shown})", model, "check the name") from None
 
     def embed(texts: Sequence[str]) -> Any:
         return loaded.encode(list(texts), normalize_embeddings=True)

@@ -55,9 +55,7 @@ def _success_stratum(query: Query) -> int:
     return 1 if share == 0.0 else 4 if share == 1.0 else 2 if share < 0.5 else 3
 
 
-def split_queries(
-    queries: Collection[Query], test_share: float, validation_share: float, seed: int
-) -> dict[str, Part]:
+def split_queries(queries: Collection[Query], test_share: float, validation_share: float, seed: int) -> dict[str, Part]:
     """Query name → part. Shares are of the queries; each share above 0 gets at least one query.
 
     Raises:

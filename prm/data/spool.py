@@ -121,9 +121,7 @@ def _line_of(trajectory: Trajectory, where: str) -> bytes:
     try:
         return dump_line(dump_trajectory(trajectory))
     except (TypeError, ValueError, RecursionError) as error:
-        raise RecordError.at(
-            where, f"must be writable as JSON ({error})", "other values", "fix the reader"
-        ) from None
+        raise RecordError.at(where, f"must be writable as JSON ({error})", "other values", "fix the reader") from None
 
 
 def _is_new(trajectory: Trajectory, line: bytes, seen: dict[int, int], where: str) -> bool:

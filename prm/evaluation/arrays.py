@@ -156,9 +156,7 @@ def encode_gold(gold: Sequence[Trajectory]) -> tuple[GoldArrays, list[str], list
     numbers = {name: number for number, name in enumerate(named)}
     queries, query = _numbered([query_of(trajectory) for trajectory in gold])
     arrays = GoldArrays(
-        labels=_codes(
-            [t.step_labels.get(i) for t, indices in zip(gold, steps, strict=True) for i in indices]
-        ),
+        labels=_codes([t.step_labels.get(i) for t, indices in zip(gold, steps, strict=True) for i in indices]),
         message_index=np.fromiter((i for indices in steps for i in indices), dtype=np.int64),
         owner=np.repeat(np.arange(len(gold)), [len(indices) for indices in steps]),
         outcome=_codes([trajectory.final_label for trajectory in gold]),
@@ -223,9 +221,7 @@ def encode_judge(gold: GoldArrays, predictions: Sequence[Prediction | None]) -> 
     )
 
 
-def _step_probabilities(
-    indices: list[int], ends: list[int], predictions: Sequence[Prediction | None]
-) -> Floats | None:
+def _step_probabilities(indices: list[int], ends: list[int], predictions: Sequence[Prediction | None]) -> Floats | None:
     """[S, 3], or None where no prediction has any."""
     if not any(p is not None and p.step_probs for p in predictions):
         return None

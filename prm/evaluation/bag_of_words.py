@@ -118,9 +118,7 @@ def read_steps(runs: Sequence[Trajectory]) -> Steps:
                 before.append(_shortened("\n".join(results)))
                 results, ordinal = [], ordinal + 1
     columns = np.array(places, dtype=np.int64).reshape(-1, 4).T
-    return Steps(
-        columns[0], columns[1], columns[2], columns[3], words=(_count_words(texts), _count_words(before))
-    )
+    return Steps(columns[0], columns[1], columns[2], columns[3], words=(_count_words(texts), _count_words(before)))
 
 
 def _shortened(text: str) -> str:
@@ -141,30 +139,22 @@ def _folds(queries: Ints, fitted_on: Ints | None) -> list[tuple[Ints, Ints]]:
         return [(fitted_on, np.arange(len(queries)))]
     n_queries = len(set(queries.tolist()))
     if n_queries < 2:
-        raise InputError.at(
-            "bag_of_words", "needs at least 2 queries", n_queries, "give --baseline-train FILE"
-        )
+        raise InputError.at("bag_of_words", "needs at least 2 queries", n_queries, "give --baseline-train FILE")
     return list(GroupKFold(min(N_FOLDS, n_queries)).split(queries, groups=queries))
 
 
-def _predict(
-    steps: Steps, rows: Ints, labels: Ints, queries: Ints, folds: Sequence[tuple[Ints, Ints]]
-) -> Floats:
+def _predict(steps: Steps, rows: Ints, labels: Ints, queries: Ints, folds: Sequence[tuple[Ints, Ints]]) -> Floats:
     """[rows, 3] probabilities of the steps numbered `rows`, NaN where no fold asks; labels: [rows]."""
     probabilities = np.full((len(rows), 3), np.nan)
     for fit_runs, asked_runs in folds:
         fit = np.isin(steps.run[rows], fit_runs) & (labels != MISSING)
         asked = np.isin(steps.run[rows], asked_runs)
         if not fit.any():
-            raise InputError.at(
-                "bag_of_words", "needs labelled steps and outcomes to fit on", 0, "add labels"
-            )
+            raise InputError.at("bag_of_words", "needs labelled steps and outcomes to fit on", 0, "add labels")
         if not asked.any():
             continue
         strength = _choose_strength(steps, rows[fit], labels[fit], queries[steps.run[rows[fit]]])
-        probabilities[asked] = _fit_and_ask(
-            *_features(steps, rows[fit], rows[asked]), labels[fit], (strength,)
-        )[0]
+        probabilities[asked] = _fit_and_ask(*_features(steps, rows[fit], rows[asked]), labels[fit], (strength,))[0]
     return probabilities
 
 
@@ -201,9 +191,7 @@ def _positions(steps: Steps, rows: Ints) -> csr_matrix:
     return csr_matrix(np.stack([np.log1p(ordinals), (ordinals == 0).astype(np.float64)], axis=1))
 
 
-def _fit_and_ask(
-    fit: csr_matrix, asked: csr_matrix, labels: Ints, strengths: Sequence[float]
-) -> list[Floats]:
+def _fit_and_ask(fit: csr_matrix, asked: csr_matrix, labels: Ints, strengths: Sequence[float]) -> list[Floats]:
     """[asked, 3] probabilities for each C; a class that never occurs gets 0."""
     classes = np.unique(labels)
     answers = [np.zeros((asked.shape[0], 3)) for _ in strengths]
@@ -216,11 +204,9 @@ def _fit_and_ask(
     return answers
 
 
-def _prediction(
-    trajectory: Trajectory, number: int, steps: Steps, rows: Floats, outcome: Floats | None
-) -> Prediction:
-    own = np.flatnonzero(steps.run == number)
-    probs = {int(steps.message_index[row]): rows[row] for row in own.tolist()}
+def _prediction(trajectory: Trajectory, number: int, steps: Steps, rows: Floats, outcome: Floats | None) -> Prediction:
+    start, end = np.searchsorted(steps.run, [number, number + 1])
+    probs = {int(steps.message_index[row]): rows[row] for row in range(start, end)}
     return Prediction(
         trajectory.identity,
         step_labels={index: LABELS[int(np.argmax(p))] for index, p in probs.items()},

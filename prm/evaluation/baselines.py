@@ -148,9 +148,7 @@ def _difference(total: Table, own: Table) -> dict[Cell, Floats]:
 
 def _checked(table: dict[Cell, Floats]) -> Table:
     if not table.get("steps", np.zeros(3)).any():
-        raise InputError.at(
-            "baseline", "needs labelled steps of another query", 0, "give --baseline-train FILE"
-        )
+        raise InputError.at("baseline", "needs labelled steps of another query", 0, "give --baseline-train FILE")
     return table
 
 

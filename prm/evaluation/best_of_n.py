@@ -65,9 +65,7 @@ def expected_success(scores: Floats, groups: Groups) -> Floats:
     ranked = np.where(np.isnan(scores), -np.inf, scores)[groups.order]
     best = np.maximum.reduceat(ranked, groups.starts)
     tied = (ranked == np.repeat(best, groups.sizes)).astype(np.float64)
-    return np.asarray(
-        np.add.reduceat(tied * groups.success, groups.starts) / np.add.reduceat(tied, groups.starts)
-    )
+    return np.asarray(np.add.reduceat(tied * groups.success, groups.starts) / np.add.reduceat(tied, groups.starts))
 
 
 def selector_scores(gold: GoldArrays, judge: JudgeArrays) -> dict[str, Floats]:

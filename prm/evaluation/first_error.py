@@ -32,9 +32,7 @@ def first_error_is_known(gold: GoldLabels) -> bool:
     return unknown is None or (error is not None and error < unknown)
 
 
-def first_error_accuracy(
-    gold: Sequence[GoldLabels], predicted: Sequence[PredictedLabels | None]
-) -> float | None:
+def first_error_accuracy(gold: Sequence[GoldLabels], predicted: Sequence[PredictedLabels | None]) -> float | None:
     """The published rule: share of trajectories whose first −1 has the same index in prediction and gold.
 
     Args:

@@ -114,7 +114,5 @@ def check_protocols(gold: Sequence[Trajectory], judges: Mapping[str, Sequence[Pr
 
 def _only(protocols: Collection[str], where: str) -> str | None:
     if len(protocols) > 1:
-        raise ProtocolError.at(
-            where, "records must follow one protocol", sorted(protocols), "evaluate them apart"
-        )
+        raise ProtocolError.at(where, "records must follow one protocol", sorted(protocols), "evaluate them apart")
     return next(iter(protocols), None)

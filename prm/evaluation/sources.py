@@ -69,9 +69,7 @@ def judge_paths(named: Sequence[str], folder: Path | None) -> dict[str, Path]:
     judges: dict[str, Path] = {}
     for name, path in found:
         if name in judges:
-            raise ConfigError.at(
-                "--predictions", "every judge must have its own name", name, "rename one of the two"
-            )
+            raise ConfigError.at("--predictions", "every judge must have its own name", name, "rename one of the two")
         judges[name] = path
     if not judges:
         raise ConfigError.at("--predictions", "at least one judge must be given", None, "add NAME=PATH")
@@ -81,17 +79,13 @@ def judge_paths(named: Sequence[str], folder: Path | None) -> dict[str, Path]:
 def _named_path(text: str) -> tuple[str, Path]:
     name, equals, path = text.partition("=")
     if not (name.strip() and equals and path):
-        raise ConfigError.at(
-            "--predictions", "must be NAME=PATH", text, "write for example my_prm=predictions.jsonl"
-        )
+        raise ConfigError.at("--predictions", "must be NAME=PATH", text, "write for example my_prm=predictions.jsonl")
     return name.strip(), Path(path)
 
 
 def _judges_below(folder: Path) -> list[tuple[str, Path]]:
     if not folder.is_dir():
-        raise MissingFileError(
-            f"{folder}: folder must exist, found nothing of the kind; check --predictions-dir"
-        )
+        raise MissingFileError(f"{folder}: folder must exist, found nothing of the kind; check --predictions-dir")
     judges = []
     for entry in sorted(folder.iterdir()):
         if entry.is_dir() and not entry.name.startswith("."):

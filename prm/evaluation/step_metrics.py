@@ -60,9 +60,7 @@ def summary(gold: Sequence[Trajectory], predictions: Sequence[Prediction]) -> di
     """
     arrays, _, _ = encode_gold(gold)
     judge = encode_judge(arrays, match(gold, predictions, "predictions").predictions)
-    values = {
-        name: as_number(float(v)) for name, v in rates(trajectory_tallies(arrays, judge).sum(axis=0)).items()
-    }
+    values = {name: as_number(float(v)) for name, v in rates(trajectory_tallies(arrays, judge).sum(axis=0)).items()}
     share = label_share(judge)
     kept = (
         *("step_acc", "first_err_acc", "first_err_acc_strict", "error_f1", "macro_recall"),

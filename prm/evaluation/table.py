@@ -64,9 +64,7 @@ def _interval(block: Mapping[str, Any], name: str) -> str:
 
 
 def _table(title: str, columns: list[str]) -> Table:
-    table = Table(
-        title=title, title_justify="left", width=WIDTH, pad_edge=False, box=None, header_style="bold"
-    )
+    table = Table(title=title, title_justify="left", width=WIDTH, pad_edge=False, box=None, header_style="bold")
     table.add_column("judge", overflow="fold", min_width=_NAME_WIDTH, max_width=_NAME_WIDTH)
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
@@ -110,9 +108,7 @@ def _best_of_n(metrics: Mapping[str, Any]) -> Table:
         chosen = block["best_of_n"]["selectors"]
         cells = [percent(chosen.get(selector, {}).get("accuracy")) for selector in used]
         gain = chosen["two_stage"]
-        table.add_row(
-            escape(name), *cells, escape(percent(gain["gain"]) + _interval(gain, "gain")), style=style
-        )
+        table.add_row(escape(name), *cells, escape(percent(gain["gain"]) + _interval(gain, "gain")), style=style)
     return table
 
 

@@ -14,7 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from prm.data.encode import Row
+from prm.data.encode import Row, Site
+
+EXTRAS = 4
+"""Width of `Batch.site_extras`."""
 
 _BUCKET_RATIO = 1.15
 """Rows whose lengths differ by less than this are shuffled among each other from epoch to epoch."""
@@ -29,12 +32,17 @@ class Batch:
         site_rows: `[M] int64`, the row of each site.
         site_positions: `[M] int64`, its token position.
         site_starts: `[M] int64`, the first token of its block.
+        site_texts: `[M] int64`, the last token before its closing frame.
+        site_extras: `[M, 4] float32`, what a PRM beside the agent knows without reading: log(1 + ordinal), whether it
+            is the first step, whether it calls a tool, whether it is the outcome.
     """
 
     input_ids: torch.Tensor
     site_rows: torch.Tensor
     site_positions: torch.Tensor
     site_starts: torch.Tensor
+    site_texts: torch.Tensor
+    site_extras: torch.Tensor
 
     def model_inputs(self, device: torch.device) -> dict[str, torch.Tensor]:
         """The arguments of a step classifier's forward, on `device`."""
@@ -47,9 +55,17 @@ def pad_rows(rows: Sequence[Row], pad_token_id: int) -> Batch:
     input_ids = np.full((max(len(rows), 1), width), pad_token_id, dtype=np.int64)
     for number, row in enumerate(rows):
         input_ids[number, : len(row.input_ids)] = row.input_ids
-    sites = [(number, site.position, site.start) for number, row in enumerate(rows) for site in row.sites]
-    table = torch.tensor(sites, dtype=torch.int64).reshape(-1, 3)
-    return Batch(torch.from_numpy(input_ids), table[:, 0], table[:, 1], table[:, 2])
+    sites = [(number, site) for number, row in enumerate(rows) for site in row.sites]
+    places = [(number, site.position, site.start, site.text_end) for number, site in sites]
+    table = torch.tensor(places, dtype=torch.int64).reshape(-1, 4)
+    extras = torch.tensor([_extras(site) for _, site in sites], dtype=torch.float32).reshape(-1, EXTRAS)
+    number, position, start, text = table.unbind(-1)
+    return Batch(torch.from_numpy(input_ids), number, position, start, text, extras)
+
+
+def _extras(site: Site) -> tuple[float, float, float, float]:
+    outcome = site.message_index is None
+    return (math.log1p(site.ordinal), float(site.ordinal == 0), float(site.has_call), float(outcome))
 
 
 def batch_by_tokens(lengths: Sequence[int], tokens_per_batch: int) -> list[list[int]]:

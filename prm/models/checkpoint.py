@@ -40,6 +40,9 @@ class CheckpointInfo:
         """
         stored = getattr(config, "prm", None)
         if not isinstance(stored, dict):
-            raise ModelError(f"{where}: must be a step classifier trained by prm, got a config without the key 'prm'; train one with `prm train supervised`")
+            raise ModelError(
+                f"{where}: must be a step classifier trained by prm, got a config without the key 'prm'; "
+                "train one with `prm train supervised`"
+            )
         known = {name: stored[name] for name in ("protocol", "outcome", "split_sha256", "version")}
         return cls(encoding=EncodingConfig(**stored["encoding"]), **known)

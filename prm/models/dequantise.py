@@ -34,9 +34,7 @@ def require_gguf() -> None:
     """
     if importlib.util.find_spec("gguf") is None:
         todo = 'run `pip install "agent-prm[quickstart]"`'
-        raise DownloadError(
-            complaint("gguf", "package must be installed to unpack the base model", None, todo)
-        )
+        raise DownloadError(complaint("gguf", "package must be installed to unpack the base model", None, todo))
 
 
 def convert_gguf(gguf_file: Path, folder: Path) -> None:
@@ -58,9 +56,7 @@ def convert_gguf(gguf_file: Path, folder: Path) -> None:
 def _tokenizer_of(gguf_file: Path) -> PreTrainedTokenizerBase:
     from transformers import AutoTokenizer
 
-    tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(
-        gguf_file.parent, gguf_file=gguf_file.name
-    )
+    tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(gguf_file.parent, gguf_file=gguf_file.name)
     return tokenizer
 
 
@@ -70,9 +66,7 @@ def _model_of(gguf_file: Path) -> PreTrainedModel:
     import transformers
 
     unpack: dict[str, Any] = {}
-    if hasattr(
-        transformers, "GgufConfig"
-    ):  # newer releases may leave the weights packed unless told otherwise
+    if hasattr(transformers, "GgufConfig"):  # newer releases may leave the weights packed unless told otherwise
         unpack["quantization_config"] = transformers.GgufConfig(dequantize=True)
     quantised = transformers.AutoModelForCausalLM.from_pretrained(
         gguf_file.parent, gguf_file=gguf_file.name, dtype=torch.bfloat16, **unpack
@@ -93,6 +87,4 @@ def _refuse_misread_weights(model: PreTrainedModel, tokenizer: PreTrainedTokeniz
         loss = float(model(input_ids=ids, labels=ids).loss)
     if not loss < _PROBE_LIMIT_NATS:
         todo = "try another version of transformers or gguf"
-        raise ModelError(
-            complaint(_PROBE, f"model must read it at under {_PROBE_LIMIT_NATS} nats a token", loss, todo)
-        )
+        raise ModelError(complaint(_PROBE, f"model must read it at under {_PROBE_LIMIT_NATS} nats a token", loss, todo))

@@ -131,13 +131,9 @@ def _make_room(cache: Path, needed_megabytes: int) -> None:
         cache.mkdir(parents=True, exist_ok=True)
         free_megabytes = shutil.disk_usage(cache).free // 10**6
     except OSError as error:
-        raise DownloadError(
-            complaint(str(cache), "cache folder must be usable", error.strerror, todo)
-        ) from None
+        raise DownloadError(complaint(str(cache), "cache folder must be usable", error.strerror, todo)) from None
     if not os.access(cache, os.W_OK):
-        raise DownloadError(
-            complaint(str(cache), "cache folder must be writable", "a read-only folder", todo)
-        )
+        raise DownloadError(complaint(str(cache), "cache folder must be writable", "a read-only folder", todo))
     if free_megabytes < needed_megabytes:
         rule = f"cache folder needs {needed_megabytes} MB of free space"
         raise DownloadError(complaint(str(cache), rule, f"{free_megabytes} MB", f"free some, or {todo}"))
@@ -155,9 +151,7 @@ def _fetch_once(model: BaseModel, folder: Path) -> None:
     except Timeout:
         todo = "wait for it, or end it, and try again"
         held = f"still running after {_LOCK_TIMEOUT_SECONDS} s"
-        raise DownloadError(
-            complaint(str(lock), "the other process that fetches must end", held, todo)
-        ) from None
+        raise DownloadError(complaint(str(lock), "the other process that fetches must end", held, todo)) from None
 
 
 def _build(model: BaseModel, folder: Path) -> None:
@@ -172,9 +166,7 @@ def _build(model: BaseModel, folder: Path) -> None:
         convert_gguf(gguf_file, built)
         write_json(built / _MARKER, _description(model, built))
         _flush_to_disk(built)
-        shutil.rmtree(
-            folder, ignore_errors=True
-        )  # only ever an incomplete one, for example after a file was deleted
+        shutil.rmtree(folder, ignore_errors=True)  # only ever an incomplete one, for example after a file was deleted
         built.rename(folder)
     finally:
         for leftover in (work, built):

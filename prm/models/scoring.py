@@ -45,7 +45,7 @@ def site_probabilities(
     pad_token_id: int,
     *,
     autocast: torch.dtype | None = None,
-    shard: Shard = Shard(),  # noqa: B008 (frozen)
+    shard: Shard = Shard(),
     on_batch: Callable[[int], None] = lambda rows: None,
 ) -> dict[int, FloatArray]:
     """Class probabilities at the sites of this process's rows.

@@ -30,19 +30,18 @@ class SiteForward:
         Args:
             input_ids: `[B, T]`, padded on the right.
             site_rows: `[M]`; site_positions: `[M]`.
-            site_features: `[M, H]` in kwargs: features computed earlier by `site_features`; skips the backbone.
+            kwargs: `site_features`, `[M, H]`: computed earlier, skips the backbone; what else `prm.models.batching`
+                knows of the sites is not read by this head.
         """
         features = kwargs.pop("site_features", None)
-        starts = kwargs.pop("site_starts", None)
         if features is None and site_rows is None:
             return super().forward(input_ids=input_ids, **kwargs)  # type: ignore[misc]
         if features is None:
-            features = self.site_features(input_ids, site_rows, site_positions, starts)
+            features = self.site_features(input_ids, site_rows, site_positions)
         return TokenClassifierOutput(logits=self.site_logits(features))
 
-    def site_features(self, input_ids: Any, site_rows: Any, site_positions: Any, site_starts: Any) -> Any:
+    def site_features(self, input_ids: Any, site_rows: Any, site_positions: Any, **unread: Any) -> Any:
         """What the head reads of each site: the last hidden state at its position, `[M, H] float32`."""
-        del site_starts
         hidden = self.base_model(input_ids=input_ids, use_cache=False).last_hidden_state  # type: ignore[attr-defined]
         return hidden[site_rows, site_positions].float()
 

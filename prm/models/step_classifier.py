@@ -112,7 +112,9 @@ class StepClassifier:
         return [(number, row) for number, trajectory in enumerate(trajectories) for row in encode(trajectory)]
 
     @staticmethod
-    def finisher(info: CheckpointInfo, plan: str) -> Callable[[Trajectory, dict[int | None, Probabilities]], Prediction]:
+    def finisher(
+        info: CheckpointInfo, plan: str
+    ) -> Callable[[Trajectory, dict[int | None, Probabilities]], Prediction]:
         """The function that turns the probabilities of a run's sites into its prediction (None = the outcome)."""
 
         def finish(trajectory: Trajectory, found: dict[int | None, Probabilities]) -> Prediction:

@@ -15,11 +15,7 @@ class SubmitBlank(Habit):
     def relevance(scenario: Scenario) -> float:
         address = scenario.customers[ticket_of(scenario)["customer_id"]]
         missing = not address["address"] and "merged_into" not in address
-        return (
-            1.0
-            if missing or (ticket_of(scenario)["sku"] is None and "related" not in ticket_of(scenario))
-            else 0.0
-        )
+        return 1.0 if missing or (ticket_of(scenario)["sku"] is None and "related" not in ticket_of(scenario)) else 0.0
 
     def ask(self, topic: str) -> str:
         self.labelled_step("generate_action", [self.draft_call()], -1, "incomplete_inputs")

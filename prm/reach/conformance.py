@@ -37,9 +37,7 @@ def _envelope_violations(make: Callable[[], Environment], batches: Sequence[Sequ
         if len(results) != len(batch):
             violations.append(f"{len(batch)} calls gave {len(results)} results")
         if environment.calls_left != before - len(batch):
-            violations.append(
-                f"calls_left fell from {before} to {environment.calls_left} on {len(batch)} calls"
-            )
+            violations.append(f"calls_left fell from {before} to {environment.calls_left} on {len(batch)} calls")
         violations += [problem for result in results for problem in _problems_of(result)]
     return violations
 
@@ -53,10 +51,7 @@ def _problems_of(envelope: Envelope) -> list[str]:
     if (envelope.is_truncated or not envelope.ok) and envelope.data_quality != "partial":
         problems.append(f"{envelope.status}: an answer that is not full must be partial")
     if envelope.record is not None:
-        if (
-            any(value in (None, "") for value in envelope.record.values())
-            and envelope.data_quality != "partial"
-        ):
+        if any(value in (None, "") for value in envelope.record.values()) and envelope.data_quality != "partial":
             problems.append("a missing field was hidden: data_quality must be partial")
         json.dumps(envelope.record, allow_nan=False)
     return problems
@@ -73,9 +68,7 @@ def _unknown_tool_violations(make: Callable[[], Environment], batches: Sequence[
     # Its first call may be made to time out; what matters is that nothing passes as ok.
     results = environment.execute(calls)
     return [
-        f"{call.tool} with {dict(call.arguments)} passed as ok"
-        for call, r in zip(calls, results, strict=True)
-        if r.ok
+        f"{call.tool} with {dict(call.arguments)} passed as ok" for call, r in zip(calls, results, strict=True) if r.ok
     ]
 
 

@@ -120,9 +120,7 @@ class TicketDesk:
     def execute(self, calls: Sequence[Call]) -> list[Envelope]:
         """See `Environment.execute`."""
         if len(calls) > self._calls_left:
-            raise CallCapReached.at(
-                "desk", "calls must stay under the cap", len(calls), f"{self._calls_left} are left"
-            )
+            raise CallCapReached.at("desk", "calls must stay under the cap", len(calls), f"{self._calls_left} are left")
         self._calls_left -= len(calls)
         return [self._execute_one(call) for call in calls]
 
@@ -148,9 +146,7 @@ class TicketDesk:
         stock = self._scenario.stock.get(sku)
         return _found(None if stock is None else {"sku": sku, "stock": stock})
 
-    def _generate_action(
-        self, ticket_id: str, action: str, sku: str, qty: int, address: str, reason: str
-    ) -> Envelope:
+    def _generate_action(self, ticket_id: str, action: str, sku: str, qty: int, address: str, reason: str) -> Envelope:
         if action != "request_info" and not all((ticket_id, sku, qty, address)):
             return _failure("refused")
         return _found({"action_id": invent_id("A", self._rng)})
@@ -179,9 +175,7 @@ class TicketDesk:
 def _found(record: Mapping[str, Any] | None) -> Envelope:
     if record is None:
         return _failure("not_found")
-    damaged = any(
-        value in (None, "") or (isinstance(value, str) and CORRUPTION in value) for value in record.values()
-    )
+    damaged = any(value in (None, "") or (isinstance(value, str) and CORRUPTION in value) for value in record.values())
     return Envelope("ok", "partial" if damaged else "complete", False, record)
 
 

@@ -76,9 +76,7 @@ def _draw_runs(
             yield run_agent(chosen[run], scenario, variant, run, max_calls=max_calls)
 
 
-def draw_agents(
-    rng: random.Random, count: int, scenario: Scenario, agents: tuple[str, ...] = AGENTS
-) -> list[str]:
+def draw_agents(rng: random.Random, count: int, scenario: Scenario, agents: tuple[str, ...] = AGENTS) -> list[str]:
     """`count` agents for a scenario; none comes twice before all have come once.
 
     Weights are those of ``ticket/agents.yaml``, times how well the scenario suits the agent's habits: one
@@ -104,9 +102,7 @@ def run_agent(
 ) -> Trajectory:
     """One run of `agent` on `scenario`; its habit shows as often as ``ticket/agents.yaml`` says."""
     rng = random.Random(f"run/{scenario.id}/{agent}/{run}")
-    return run_habit(
-        draw_habit(agent, scenario, rng), scenario, variant, run, agent=agent, max_calls=max_calls
-    )
+    return run_habit(draw_habit(agent, scenario, rng), scenario, variant, run, agent=agent, max_calls=max_calls)
 
 
 def draw_habit(agent: str, scenario: Scenario, rng: random.Random) -> str | None:

@@ -45,7 +45,9 @@ class Habit(CarefulWalk):
         """Makes a call that returns nothing new: first 0, then −1."""
         times = self.repeats[repr(call)] = self.repeats.get(repr(call), 0) + 1
         label: StepLabel = 0 if times == 1 else -1
-        bank = "ask_sku" if call.tool == "ask_user" else self.repeat_bank(call)
+        bank = self.repeat_bank(call)
+        if call.tool == "ask_user":
+            bank = "ask_address" if "address" in call.arguments["question"] else "ask_sku"
         self.transcript.act(bank, [call], self.slots([call]), label, f"no_progress_{times}")
 
     def wander(self) -> None:
@@ -60,7 +62,7 @@ class Habit(CarefulWalk):
             self.repeat(self.rng.choice(self.made))
 
     def aside(self) -> Call | None:
-        """A read that has no bearing on the ticket, if the ticket names one that was not made."""
+        """A read that has no bearing on the ticket, if the ticket names one that was not made yet."""
         asides = []
         if "ship_to" in self.ticket:
             asides.append(self.customer_call(self.ticket["customer_id"]))

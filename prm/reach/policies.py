@@ -163,9 +163,7 @@ class CarefulWalk(Walk):
         if self.action_flaw:
             flaws = [Value("", self.action_flaw), *flaws]
         result = self.step("generate_action", [self.draft_call()], *flaws)[0]
-        self.action_id = Value(
-            str((result.record or {})["action_id"]), flaws[0].flaw if flaws else None, True
-        )
+        self.action_id = Value(str((result.record or {})["action_id"]), flaws[0].flaw if flaws else None, True)
 
     def update_call(self) -> Call:
         """The call that writes the state."""

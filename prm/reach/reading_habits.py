@@ -26,9 +26,7 @@ class InventSku(Habit):
 
     def obtain_sku(self) -> None:
         exists = self.rng.random() < 0.85
-        sku = (
-            self.rng.choice(self.scenario.unnamed_skus) if exists else unknown_id("", self.scenario, self.rng)
-        )
+        sku = self.rng.choice(self.scenario.unnamed_skus) if exists else unknown_id("", self.scenario, self.rng)
         self.sku = Value(sku, "invented_sku")
 
 
@@ -127,6 +125,10 @@ class SlipAndRecover(Habit):
     def relevance(scenario: Scenario) -> float:
         return 0.0 if scenario.faults else 1.0
 
+    def gather_together(self) -> None:
+        self.obtain_stock()
+        self.obtain_address()
+
     def labelled_step(self, bank: str, calls: list[Call], label: StepLabel, note: str) -> list[Envelope]:
         if len(calls) == 1 and calls[0].tool in READS:
             if self.before == 0:
@@ -146,7 +148,7 @@ class SlipAndRecover(Habit):
 
 
 class WrongAddress(Habit):
-    """Takes another customer's address: of who ordered although the goods go elsewhere, or of a related ticket."""
+    """Takes another's address: of who ordered although the goods go elsewhere, or of a related ticket."""
 
     @staticmethod
     def relevance(scenario: Scenario) -> float:

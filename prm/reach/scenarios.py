@@ -17,9 +17,7 @@ from prm.reach.ticket_data import ticket_data
 TEMPLATES: tuple[str, ...] = tuple(ticket_data("templates"))
 """The names of the scenario templates; a split may hold out whole ones."""
 
-ABNORMAL_TEMPLATES: tuple[str, ...] = tuple(
-    name for name, spec in ticket_data("templates").items() if spec["abnormal"]
-)
+ABNORMAL_TEMPLATES: tuple[str, ...] = tuple(name for name, spec in ticket_data("templates").items() if spec["abnormal"])
 """Those in which something is missing or fails."""
 
 CORRUPTION = "#"
@@ -79,9 +77,7 @@ def build_scenario(template: str, seed: int) -> Scenario:
         ConfigError: There is no such template.
     """
     if template not in TEMPLATES:
-        raise ConfigError.at(
-            "template", f"must be one of {', '.join(TEMPLATES)}", template, "choose one of them"
-        )
+        raise ConfigError.at("template", f"must be one of {', '.join(TEMPLATES)}", template, "choose one of them")
     return _Builder(template, seed).build()
 
 
@@ -244,7 +240,5 @@ class _Builder:
             ids = {"customer": named["customer_id"], "sku": named["sku"]}
             slots["ids"] = fill(self.rng.choice(banks["request_ids"]), ids, self.rng)
         if self.spec.get("fallback"):
-            slots["fallback"] = fill(
-                self.rng.choice(banks["request_fallback"][self.spec["fallback"]]), {}, self.rng
-            )
+            slots["fallback"] = fill(self.rng.choice(banks["request_fallback"][self.spec["fallback"]]), {}, self.rng)
         return phrase("request", slots, self.rng)

@@ -12,7 +12,7 @@ from prm.reach.phrasing import remark
 from prm.reach.variants import Variant
 from prm.types import StepLabel
 
-SILENT_SHARE = 0.1
+SILENT_SHARE = 0.15
 """How often an agent calls without saying anything."""
 
 
@@ -54,9 +54,7 @@ class Transcript:
         for tool_call, result in zip(tool_calls, results, strict=True):
             content = _compact(result.shown(self._variant))
             name = tool_call["function"]["name"]
-            self.messages.append(
-                {"role": "tool", "tool_call_id": tool_call["id"], "name": name, "content": content}
-            )
+            self.messages.append({"role": "tool", "tool_call_id": tool_call["id"], "name": name, "content": content})
         return results
 
     def report(self, bank: str, slots: Mapping[str, str], label: StepLabel, note: str) -> None:

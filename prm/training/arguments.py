@@ -27,7 +27,8 @@ class DataOptions:
 
     train_data: list[str] = field(metadata={"help": "Trajectory files to train on."})
     validation_data: list[str] = field(
-        default_factory=list, metadata={"help": "Trajectory files that choose the checkpoint; none = the last one."}
+        default_factory=list,
+        metadata={"help": "Trajectory files that choose the checkpoint; none = the last one."},
     )
     reader: str | None = field(default=None, metadata={"help": "A reader's name or module:function; None = detected."})
     protocol: str | None = field(default=None, metadata={"help": "The labels' protocol where records name none."})
@@ -49,8 +50,20 @@ class ModelOptions:
         default=None, metadata={"help": "Train only so many top layers (0 = the head alone); None = all."}
     )
     head: str = field(default="linear", metadata={"help": "linear (plain Hugging Face) or mixed (several layers)."})
-    head_layers: list[int] = field(default_factory=list, metadata={"help": "Layers that the mixed head reads, from 1."})
-    head_dropout: float = field(default=0.0, metadata={"help": "Dropout before the head."})
+    head_reads: list[str] = field(
+        default_factory=list,
+        metadata={"help": "What the mixed head reads, e.g. site:18+text:12; of several the inner folds choose."},
+    )
+    head_extras: bool = field(default=True, metadata={"help": "The mixed head also reads position and has-call."})
+    head_dropout: float = field(default=0.0, metadata={"help": "Dropout before the mixed head (trained, not fitted)."})
+    head_l2: list[float] = field(
+        default_factory=list,
+        metadata={"help": "Fit a frozen backbone's head by L-BFGS under this penalty; of several inner folds choose."},
+    )
+    head_folds: int = field(default=5, metadata={"help": "Inner folds, by query, that choose among settings."})
+    states_cache: str | None = field(
+        default=None, metadata={"help": "Folder that keeps a frozen backbone's states for the next run."}
+    )
     device: str | None = field(default=None, metadata={"help": "cpu or cuda; None = the GPU where there is one."})
     dtype: str = field(default="float32", metadata={"help": "Type of the weights: float32, bfloat16, float16."})
     attn_implementation: str | None = field(default=None, metadata={"help": "sdpa, eager, flash_attention_2 …"})
@@ -66,8 +79,13 @@ class ModelOptions:
     def __post_init__(self) -> None:
         if self.head not in _HEADS:
             raise ConfigError.at("head", f"must be one of {', '.join(_HEADS)}", self.head, "change it")
-        if self.head == "linear" and self.head_layers:
-            raise ConfigError.at("head_layers", "is read by the mixed head only", self.head_layers, "set head: mixed")
+        if (self.head == "mixed") != bool(self.head_reads):
+            raise ConfigError.at("head_reads", "goes with head: mixed", self.head_reads, "set both or neither")
+        if self.head == "mixed" and self.num_layers is not None:
+            raise ConfigError.at("num_layers", "is decided by head_reads", self.num_layers, "leave it out")
+        if self.head == "mixed" and self.lora_rank is not None:
+            raise ConfigError.at("head", "is linear where LoRA is trained", self.head, "drop one of them")
+        self._check_fitted_head()
         if self.device not in (None, "cpu", "cuda"):
             raise ConfigError.at("device", "must be cpu or cuda", self.device, "change it")
         if self.dtype not in _DTYPES:
@@ -76,6 +94,15 @@ class ModelOptions:
             raise ConfigError.at("load_in_4bit", "needs LoRA", None, "set lora_rank")
         if self.lora_rank is not None and self.lora_rank < 1:
             raise ConfigError.at("lora_rank", "must be at least 1", self.lora_rank, "raise or drop it")
+
+    def _check_fitted_head(self) -> None:
+        if self.head_l2 and (self.trainable_layers != 0 or self.head != "mixed"):
+            todo = "set head: mixed and trainable_layers: 0"
+            raise ConfigError.at("head_l2", "fits the mixed head of a frozen backbone", self.head_l2, todo)
+        if len(self.head_reads) > 1 and not self.head_l2:
+            raise ConfigError.at("head_reads", "of several only a fitted head chooses", self.head_reads, "set head_l2")
+        if any(not 0 <= penalty < float("inf") for penalty in self.head_l2):
+            raise ConfigError.at("head_l2", "must be at least 0", self.head_l2, "change it")
 
 
 @dataclass
@@ -89,7 +116,8 @@ class StepTrainingArguments(TrainingArguments):  # type: ignore[misc,unused-igno
     )
     outcome_weight: float = field(default=1.0, metadata={"help": "Weight of the outcome site's loss; 0 = untrained."})
     cache_frozen_states: bool = field(
-        default=True, metadata={"help": "With a frozen backbone, compute its states once and keep them in memory."}
+        default=True,
+        metadata={"help": "With a frozen backbone, compute its states once and keep them in memory."},
     )
     early_stopping_patience: int | None = field(
         default=None, metadata={"help": "Stop after so many evaluations without a better one."}
@@ -109,7 +137,7 @@ class StepTrainingArguments(TrainingArguments):  # type: ignore[misc,unused-igno
         if self.tokens_per_batch < 1:
             raise ConfigError.at("tokens_per_batch", "must be at least 1", self.tokens_per_batch, "raise it")
         # transformers refuses bf16 on a machine without an accelerator unless it is told that the CPU is meant.
-        self.use_cpu = self.use_cpu or not torch.accelerator.is_available()
+        self.use_cpu: bool = self.use_cpu or not torch.accelerator.is_available()
         super().__post_init__()
 
 

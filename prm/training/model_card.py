@@ -52,7 +52,11 @@ The plain head loads with `AutoModelForTokenClassification` alone; a step is rea
 
 
 def write_model_card(
-    path: Path, info: CheckpointInfo, options: SupervisedOptions, runs: Sequence[Trajectory], result: Mapping[str, Any]
+    path: Path,
+    info: CheckpointInfo,
+    options: SupervisedOptions,
+    runs: Sequence[Trajectory],
+    result: Mapping[str, Any],
 ) -> None:
     """Writes the card.
 

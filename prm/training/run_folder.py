@@ -17,7 +17,15 @@ from prm.version import __version__
 
 RUN_FILE = "run.json"
 _PACKAGES = ("torch", "transformers", "peft", "accelerate", "datasets", "tokenizers", "numpy")
-_FREE_TO_CHANGE = {"resume", "output_dir", "logging_steps", "report_to", "push_to_hub", "hub_model_id", "hub_token"}
+_FREE_TO_CHANGE = {
+    "resume",
+    "output_dir",
+    "logging_steps",
+    "report_to",
+    "push_to_hub",
+    "hub_model_id",
+    "hub_token",
+}
 
 _log = logging.getLogger(__name__)
 
@@ -34,7 +42,8 @@ def open_run_folder(folder: Path, settings: dict[str, Any], resume: bool) -> Non
         ConfigError: The folder holds another run, or one that was not to go on.
     """
     path = folder / RUN_FILE
-    if not path.exists():
+    started = any(folder.glob("checkpoint-*")) or finished_result(folder) is not None
+    if not path.exists() or not started:
         write_json(path, {"settings": settings, **_environment()})
         return
     if not resume:
@@ -50,7 +59,10 @@ def _refuse_other_settings(path: Path, settings: dict[str, Any]) -> None:
     for key in sorted({*old, *new} - _FREE_TO_CHANGE):
         if old.get(key) != new.get(key):
             raise ConfigError.at(
-                f"{path}: {key}", f"a resumed run keeps its settings ({old.get(key)!r})", new.get(key), "use another folder"
+                f"{path}: {key}",
+                f"a resumed run keeps its settings ({old.get(key)!r})",
+                new.get(key),
+                "use another folder",
             )
 
 
@@ -106,7 +118,11 @@ def _commit() -> str | None:
     here = Path(__file__).resolve().parent
     try:
         shown = subprocess.run(
-            ["git", "-C", str(here), "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10, check=False
+            ["git", "-C", str(here), "rev-parse", "HEAD"],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

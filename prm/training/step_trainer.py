@@ -177,7 +177,7 @@ class StepTrainer(Trainer):  # type: ignore[misc,unused-ignore]
         Each process scores its share of the batches; results are gathered by row number, so no padded duplicate is
         counted twice.
         """
-        validation = eval_dataset if eval_dataset is not None else self._validation
+        validation: Any = eval_dataset if eval_dataset is not None else self._validation
         model = self.model_wrapped
         training = model.training
         model.eval()
@@ -187,7 +187,7 @@ class StepTrainer(Trainer):  # type: ignore[misc,unused-ignore]
         values = {"loss": _mean_loss(validation.rows, found), **summary(validation.trajectories, predictions)}
         metrics = {f"{metric_key_prefix}_{name}": value for name, value in values.items() if value is not None}
         self.log(metrics)
-        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        self.control: Any = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         return metrics
 
     def _probabilities(self, model: Any, validation: ValidationSet) -> dict[int, FloatArray]:

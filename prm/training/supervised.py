@@ -13,7 +13,7 @@ import torch
 from transformers import AutoTokenizer, EarlyStoppingCallback, PrinterCallback, ProgressCallback, set_seed
 from transformers.trainer_utils import get_last_checkpoint
 
-from prm.data.encode import Encoder, EncodingConfig, LabelAccount
+from prm.data.encode import Encoder, EncodingConfig, LabelAccount, Row
 from prm.data.protocol import protocol_of
 from prm.data.readers.registry import read_all
 from prm.errors import ConfigError
@@ -21,12 +21,20 @@ from prm.models.backbone import LoadOptions, freeze_below, load_token_classifier
 from prm.models.checkpoint import CheckpointInfo
 from prm.models.fetch import resolve_model
 from prm.models.lora import with_lora
-from prm.models.states import site_states
+from prm.models.mixed_head import StepReader, load_step_reader, parse_reads
+from prm.models.states import StatesCache, site_states
 from prm.models.step_classifier import DTYPES, StepClassifier
 from prm.training.arguments import SupervisedOptions
+from prm.training.head_fit import candidates_of, choose_candidate, fit_linear_head, install, sites_of
 from prm.training.model_card import write_model_card
 from prm.training.progress import TrainingProgress
-from prm.training.run_folder import finished_result, mark_finished, open_run_folder, publish_model, sha256_of_files
+from prm.training.run_folder import (
+    finished_result,
+    mark_finished,
+    open_run_folder,
+    publish_model,
+    sha256_of_files,
+)
 from prm.training.step_trainer import StepTrainer, ValidationSet
 from prm.training.targets import TargetOptions, TrainingRow, class_weights, training_rows
 from prm.types import LABELS, Trajectory
@@ -71,7 +79,10 @@ class _Run:
     """One run: what its parts share."""
 
     def __init__(
-        self, options: SupervisedOptions, training_runs: Sequence[Trajectory], validation_runs: Sequence[Trajectory]
+        self,
+        options: SupervisedOptions,
+        training_runs: Sequence[Trajectory],
+        validation_runs: Sequence[Trajectory],
     ) -> None:
         self._options = options
         self._folder = Path(options.training.output_dir)
@@ -83,42 +94,70 @@ class _Run:
         )
         self._encoder = Encoder(self._tokenizer, _encoding(options))
         weights = class_weights(options.training.class_weights, training_runs)
-        self._targets = TargetOptions(
-            weights, options.training.outcome_weight, options.training.label_smoothing_factor
-        )
+        self._targets = TargetOptions(weights, options.training.outcome_weight, options.training.label_smoothing_factor)
         self._info = self._checkpoint_info()
 
     def train(self) -> dict[str, Any]:
         rows, account = training_rows(self._training_runs, self._encoder, self._targets)
         _log_account(account)
-        training = self._options.training
-        set_seed(training.seed)
+        set_seed(self._options.training.seed)
         model = self._model()
+        fitted = self._fit(model, rows) if self._options.model.head_l2 else {}
         trainer = self._trainer(model, rows)
-        checkpoint = get_last_checkpoint(str(self._folder)) if training.resume else None
-        outcome = trainer.train(resume_from_checkpoint=checkpoint)
         result = {
+            **(fitted or self._descend(trainer)),
             **_final_metrics(trainer),
-            "train_loss": outcome.training_loss,
-            "train_tokens_per_second": trainer.trained_tokens / max(outcome.metrics["train_runtime"], 1e-9),
-            "updates": outcome.global_step,
             "labels": account.as_dict(),
             "class_weights": list(self._targets.class_weights),
         }
         self._publish(trainer, result)
         return result
 
+    def _descend(self, trainer: StepTrainer) -> dict[str, Any]:
+        """Gradient descent from the last checkpoint on."""
+        checkpoint = get_last_checkpoint(str(self._folder)) if self._options.training.resume else None
+        outcome = trainer.train(resume_from_checkpoint=checkpoint)
+        return {
+            "train_loss": outcome.training_loss,
+            "train_tokens_per_second": trainer.trained_tokens / max(outcome.metrics["train_runtime"], 1e-9),
+            "updates": outcome.global_step,
+        }
+
+    def _fit(self, model: StepReader, rows: list[TrainingRow]) -> dict[str, Any]:
+        """The head's optimum on the frozen states; reads and penalty by inner folds."""
+        choice = self._options.model
+        states = self._states(model, [row.row for row in rows]) or []
+        sites = sites_of(rows, states, [run.query for run in self._training_runs])
+        columns = [model.columns(parse_reads(text)) for text in choice.head_reads]
+        candidates = candidates_of(choice.head_reads, columns, choice.head_l2)
+        chosen = choose_candidate(sites, candidates, model.widths, choice.head_folds)
+        kept = torch.tensor(chosen.columns)
+        head = fit_linear_head(sites.features[:, kept], sites.targets, chosen.l2, model.widths[kept])
+        model.keep_reads(parse_reads(chosen.reads))
+        install(model, head)
+        return {"head_reads": chosen.reads, "head_l2": chosen.l2}
+
     def _model(self) -> Any:
         choice = self._options.model
         load = LoadOptions(
             DTYPES[choice.dtype], choice.attn_implementation, choice.trust_remote_code, choice.load_in_4bit
         )
-        model = load_token_classifier(self._model_path, choice.num_layers, load)
+        if choice.head == "mixed":
+            reads = list(dict.fromkeys(read for text in choice.head_reads for read in parse_reads(text)))
+            model = load_step_reader(self._model_path, reads, choice.head_extras, choice.head_dropout, load)
+        else:
+            model = load_token_classifier(self._model_path, choice.num_layers, load)
         model.config.prm = self._info.as_config()
         model.config.use_cache = False
         if choice.lora_rank is not None:
-            return with_lora(model, choice.lora_rank, choice.lora_alpha, choice.lora_dropout,
-                             choice.lora_target_modules, choice.trainable_layers)
+            return with_lora(
+                model,
+                choice.lora_rank,
+                choice.lora_alpha,
+                choice.lora_dropout,
+                choice.lora_target_modules,
+                choice.trainable_layers,
+            )
         if choice.trainable_layers is not None:
             freeze_below(model, choice.trainable_layers)
         return model
@@ -153,7 +192,7 @@ class _Run:
         finish = StepClassifier.finisher(self._info, "whole")
         return ValidationSet(self._validation_runs, rows, finish, self._states(model, [row for _, row in rows]))
 
-    def _states(self, model: Any, rows: Sequence[Any]) -> list[torch.Tensor] | None:
+    def _states(self, model: Any, rows: Sequence[Row]) -> list[torch.Tensor] | None:
         """The backbone's features, computed once, where nothing below the head is trained."""
         training = self._options.training
         frozen = self._options.model.trainable_layers == 0 and self._options.model.lora_rank is None
@@ -161,7 +200,18 @@ class _Run:
             return None
         model.to(training.device)
         autocast = torch.bfloat16 if training.bf16 else torch.float16 if training.fp16 else None
-        return site_states(model, rows, training.tokens_per_batch, self._pad, autocast)
+
+        def compute(missing: Sequence[Row]) -> list[torch.Tensor]:
+            return site_states(model, missing, training.tokens_per_batch, self._pad, autocast)
+
+        folder = self._options.model.states_cache
+        if folder is None:
+            return compute(rows)
+        choice = self._options.model
+        identity = (
+            f"{self._model_path} {choice.dtype} {autocast} {choice.num_layers} {getattr(model.config, 'reads', '')}"
+        )
+        return StatesCache(Path(folder), identity).states(rows, compute)
 
     def _checkpoint_info(self) -> CheckpointInfo:
         runs = self._training_runs
@@ -206,7 +256,10 @@ def _refuse_shared_queries(training: Sequence[Trajectory], validation: Sequence[
     shared = {run.query for run in training} & {run.query for run in validation}
     if shared:
         raise ConfigError.at(
-            "validation_data", "must not share a query with train_data", sorted(shared)[0], "split with `prm build`"
+            "validation_data",
+            "must not share a query with train_data",
+            sorted(shared)[0],
+            "split with `prm build`",
         )
 
 
@@ -222,4 +275,4 @@ def _final_metrics(trainer: StepTrainer) -> dict[str, Any]:
     """The validation metrics of the weights that are kept."""
     if trainer.eval_dataset is None:
         return {}
-    return {name: value for name, value in trainer.evaluate().items()}
+    return dict(trainer.evaluate())

@@ -44,22 +44,16 @@ def write(path: Path, *records: dict[str, Any]) -> Path:
 
 @pytest.fixture
 def gold(tmp_path: Path) -> Path:
-    return write(
-        tmp_path / "gold.jsonl", *(record(q, s, {"2": 1, "4": -1}) for q in range(2) for s in range(2))
-    )
+    return write(tmp_path / "gold.jsonl", *(record(q, s, {"2": 1, "4": -1}) for q in range(2) for s in range(2)))
 
 
 @pytest.fixture
 def right(tmp_path: Path) -> Path:
-    return write(
-        tmp_path / "right.jsonl", *(record(q, s, {"2": 1, "4": -1}) for q in range(2) for s in range(2))
-    )
+    return write(tmp_path / "right.jsonl", *(record(q, s, {"2": 1, "4": -1}) for q in range(2) for s in range(2)))
 
 
 def test_writes_metrics_and_shows_a_table(gold: Path, right: Path, tmp_path: Path) -> None:
-    output = run(
-        "--gold", gold, "--predictions", f"right={right}", "--out", tmp_path / "out", "--bootstrap", 20
-    )
+    output = run("--gold", gold, "--predictions", f"right={right}", "--out", tmp_path / "out", "--bootstrap", 20)
     metrics = json.loads((tmp_path / "out" / "metrics.json").read_text())
     assert metrics["schema"] == "prm.metrics/1"
     assert metrics["judges"]["right"]["overall"]["step_acc"] == 1.0
@@ -69,9 +63,7 @@ def test_writes_metrics_and_shows_a_table(gold: Path, right: Path, tmp_path: Pat
 
 
 def test_json_prints_the_file(gold: Path, right: Path, tmp_path: Path) -> None:
-    output = run(
-        "--gold", gold, "--predictions", f"right={right}", "--out", tmp_path, "--bootstrap", 0, "--json"
-    )
+    output = run("--gold", gold, "--predictions", f"right={right}", "--out", tmp_path, "--bootstrap", 0, "--json")
     assert json.loads(output) == json.loads((tmp_path / "metrics.json").read_text())
 
 
@@ -133,9 +125,7 @@ def test_bag_of_words_on_request(tmp_path: Path) -> None:
 
 
 def test_written_predictions_are_read(gold: Path, tmp_path: Path) -> None:
-    prediction = Prediction(
-        RunIdentity("desk", 0, 0), {2: 1, 4: -1}, 1, {2: (0.0, 0.0, 1.0), 4: (1.0, 0.0, 0.0)}, 0.9
-    )
+    prediction = Prediction(RunIdentity("desk", 0, 0), {2: 1, 4: -1}, 1, {2: (0.0, 0.0, 1.0), 4: (1.0, 0.0, 0.0)}, 0.9)
     file = write(tmp_path / "p.jsonl", dump_prediction(prediction))
     run("--gold", gold, "--predictions", f"p={file}", "--out", tmp_path, "--bootstrap", 0)
     judge = json.loads((tmp_path / "metrics.json").read_text())["judges"]["p"]
@@ -182,8 +172,6 @@ def test_bad_options_are_one_line(gold: Path, right: Path, tmp_path: Path) -> No
 
 
 def test_evaluation_imports_no_torch() -> None:
-    code = (
-        "import sys, prm.evaluation.metrics_file, prm.evaluation.bag_of_words; print('torch' in sys.modules)"
-    )
+    code = "import sys, prm.evaluation.metrics_file, prm.evaluation.bag_of_words; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

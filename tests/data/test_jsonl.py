@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prm.data.jsonl import MAX_NESTING, atomic_file, dump_line, parse_json_object, read_jsonl, write_json, write_jsonl
+from prm.data.jsonl import (
+    MAX_NESTING,
+    atomic_file,
+    dump_line,
+    parse_json_object,
+    read_jsonl,
+    write_json,
+    write_jsonl,
+)
 from prm.errors import MissingFileError, RecordError
 
 any_text = st.text(alphabet=st.characters(), max_size=20) | st.sampled_from(["\u2028", "\u0085", "\ud800", "a\r\nb"])
@@ -30,7 +38,10 @@ def test_any_object_survives_a_line(record: dict[str, Any]) -> None:
 @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\u0085", "\x1c", "\x0b", "\x0c"])
 def test_only_a_newline_ends_a_line(tmp_path: Path, separator: str) -> None:
     write_jsonl(tmp_path / "a.jsonl", [{"text": f"a{separator}b"}, {"text": "c"}])
-    assert [(n, record["text"]) for n, record in read_jsonl(tmp_path / "a.jsonl")] == [(1, f"a{separator}b"), (2, "c")]
+    assert [(n, record["text"]) for n, record in read_jsonl(tmp_path / "a.jsonl")] == [
+        (1, f"a{separator}b"),
+        (2, "c"),
+    ]
 
 
 def test_crlf_bom_and_blank_lines_are_read_and_line_numbers_kept(tmp_path: Path) -> None:

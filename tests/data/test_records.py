@@ -28,7 +28,11 @@ Make = Callable[..., dict[str, Any]]
 MESSAGES = [
     {"role": "system", "content": "help"},
     {"role": "user", "content": "q"},
-    {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "search", "arguments": "{broken"}}]},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"function": {"name": "search", "arguments": "{broken"}}],
+    },
     {"role": "tool", "content": "r"},
     {"role": "assistant", "content": [{"type": "text", "text": "done"}]},
 ]
@@ -126,7 +130,11 @@ def test_a_run_without_steps_or_with_a_tool_message_last_is_legal(make_record: M
 
 
 def test_hundreds_of_identical_calls_in_a_row_are_as_many_steps(make_record: Make) -> None:
-    call = {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}
+    call = {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}],
+    }
     record = make_record(messages=[call] * 250, step_labels={str(i): 0 for i in range(250)})
     assert len(parse_trajectory(record, "x").steps) == 250
 
@@ -158,7 +166,10 @@ call = st.fixed_dictionaries(
 )
 message = st.fixed_dictionaries(
     {"role": st.sampled_from(["system", "user", "assistant", "tool", "developer", "robot"])},
-    optional={"content": short | wild | st.lists(wild, max_size=2), "tool_calls": wild | st.lists(call | wild, max_size=2)},
+    optional={
+        "content": short | wild | st.lists(wild, max_size=2),
+        "tool_calls": wild | st.lists(call | wild, max_size=2),
+    },
 )
 identity = {
     "id": short | wild,
@@ -173,7 +184,9 @@ common = {
     "protocol": st.sampled_from(["independent", "error_propagation", "first_error_only", "x", None]) | wild,
 }
 good_messages = st.lists(
-    st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant"])}, optional={"content": short}), min_size=1, max_size=4
+    st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant"])}, optional={"content": short}),
+    min_size=1,
+    max_size=4,
 )
 
 
@@ -181,28 +194,25 @@ good_messages = st.lists(
 def trajectory_records(draw: st.DrawFn) -> dict[str, Any]:
     """Records that are often valid and often break one rule."""
     messages = draw(good_messages | st.lists(message, max_size=3) | wild)
-    extra = draw(st.fixed_dictionaries({}, optional={**common, "question": short | wild, "tools": wild | st.just([{}])}))
+    extra = draw(
+        st.fixed_dictionaries({}, optional={**common, "question": short | wild, "tools": wild | st.just([{}])})
+    )
     record = {**KEY, **extra, "messages": messages}
     for key, values in identity.items():
         if draw(st.integers(0, 4)) == 0:
             record[key] = draw(values)
     if draw(st.booleans()):
-        steps = [i for i, m in enumerate(messages or []) if isinstance(m, dict) and m.get("role") == "assistant"] if isinstance(messages, list) else []
+        steps = (
+            [i for i, m in enumerate(messages or []) if isinstance(m, dict) and m.get("role") == "assistant"]
+            if isinstance(messages, list)
+            else []
+        )
         record["step_labels"] = {str(i): draw(label | (wild if draw(st.integers(0, 4)) == 0 else label)) for i in steps}
     return record
 
 
 def holds(schema: dict[str, Any], record: dict[str, Any]) -> bool:
     return bool(jsonschema.Draft202012Validator(schema).is_valid(record))
-
-
-def whole(value: Any) -> bool:
-    """JSON Schema cannot tell 1 from 1.0 (or Python True from 1 in an enum): such values are the parser's to refuse."""
-    if isinstance(value, dict):
-        return all(map(whole, value.values()))
-    if isinstance(value, list):
-        return all(map(whole, value))
-    return not isinstance(value, float)
 
 
 @given(trajectory_records())
@@ -221,8 +231,15 @@ def test_parser_and_schema_agree_on_trajectories(record: dict[str, Any]) -> None
 @st.composite
 def prediction_records(draw: st.DrawFn) -> dict[str, Any]:
     labels = st.dictionaries(st.sampled_from(["0", "1", "12", "01", "x"]), label | wild, max_size=3)
-    options = {**common, "step_labels": labels, "final_prob": st.sampled_from([0, 1, 0.5, 1.5, -0.1, None, "x"])}
-    record = {**KEY, **draw(st.fixed_dictionaries({}, optional={**options, "status": short | wild, "reason": short | wild}))}
+    options = {
+        **common,
+        "step_labels": labels,
+        "final_prob": st.sampled_from([0, 1, 0.5, 1.5, -0.1, None, "x"]),
+    }
+    record = {
+        **KEY,
+        **draw(st.fixed_dictionaries({}, optional={**options, "status": short | wild, "reason": short | wild})),
+    }
     for key, values in identity.items():
         if draw(st.integers(0, 4)) == 0:
             record[key] = draw(values)

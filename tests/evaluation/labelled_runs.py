@@ -45,12 +45,10 @@ label_or_none = st.one_of(st.none(), label)
 
 @st.composite
 def gold_and_predictions(draw: st.DrawFn) -> tuple[list[Trajectory], list[Prediction]]:
-    """1–8 runs of up to 3 queries with unknown labels, and predictions with gaps, foreign labels and failures."""
+    """1–8 runs of up to 3 queries with unknown labels; predictions with gaps, foreign labels, failures."""
     gold, predictions = [], []
     for sample in range(draw(st.integers(1, 8))):
-        run = gold_run(
-            draw(st.integers(0, 2)), sample, draw(st.lists(label_or_none, max_size=5)), draw(label_or_none)
-        )
+        run = gold_run(draw(st.integers(0, 2)), sample, draw(st.lists(label_or_none, max_size=5)), draw(label_or_none))
         given = draw(st.dictionaries(st.integers(1, 13), label, max_size=8))
         status = draw(st.sampled_from(["ok", "ok", "partial", "failed", "absent"]))
         gold.append(run)

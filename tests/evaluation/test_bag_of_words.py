@@ -3,12 +3,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from labelled_runs import gold_run
 
 from prm.errors import InputError
 from prm.evaluation.bag_of_words import bag_of_words, read_steps
 from prm.evaluation.step_metrics import summary
 from prm.types import RunIdentity, StepLabel, Trajectory
+from tests.evaluation.labelled_runs import gold_run
 
 
 def spoken_run(query: int, labels: list[StepLabel], *, told_by: str) -> Trajectory:

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from labelled_runs import gold_run
 
 from prm.errors import ConfigError, InputError
 from prm.evaluation.baselines import always_positive, fitted_baselines, majority, position_prior
+from tests.evaluation.labelled_runs import gold_run
 
 GOLD = [
     gold_run(0, 0, [1, -1], 1),
@@ -77,9 +77,7 @@ def test_names_say_how_they_were_fitted() -> None:
 
 
 def test_training_on_queries_of_the_gold_is_refused() -> None:
-    with pytest.raises(
-        InputError, match=r"train.jsonl: a baseline must not be fitted on queries of the gold"
-    ):
+    with pytest.raises(InputError, match=r"train.jsonl: a baseline must not be fitted on queries of the gold"):
         fitted_baselines(GOLD, ["majority"], [gold_run(2, 9, [1])], "train.jsonl")
 
 

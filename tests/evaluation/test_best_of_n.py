@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from labelled_runs import encoded, gold_and_predictions, gold_run, said
 
 from prm.evaluation.best_of_n import (
     NOTHING_TO_CHOOSE,
@@ -15,6 +14,7 @@ from prm.evaluation.best_of_n import (
     selector_scores,
 )
 from prm.types import Prediction
+from tests.evaluation.labelled_runs import encoded, gold_and_predictions, gold_run, said
 
 # one query, three runs; only the last succeeds
 GOLD = [gold_run(0, 0, [1, 1, 1, 1], -1), gold_run(0, 1, [1, 1], -1), gold_run(0, 2, [1], 1)]
@@ -144,6 +144,7 @@ def test_runs_of_unknown_outcome_are_left_out() -> None:
 scores = st.one_of(st.floats(-5, 5).map(lambda x: round(x)), st.just(float("nan")))
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from([-1, 1]), scores), min_size=1, max_size=12))
 def test_nan_never_wins_and_ties_are_expectations(runs: list[tuple[int, int, float]]) -> None:
     gold, _ = encoded([gold_run(q, s, [], y) for s, (q, y, _) in enumerate(runs)], [])  # type: ignore[arg-type]
@@ -158,6 +159,7 @@ def test_nan_never_wins_and_ties_are_expectations(runs: list[tuple[int, int, flo
     assert got.tolist() == pytest.approx(expected)
 
 
+@settings(deadline=None)
 @given(gold_and_predictions())
 def test_accuracy_lies_between_zero_and_the_oracle_in_any_order(drawn: tuple[list, list]) -> None:  # type: ignore[type-arg]
     gold, predictions = drawn

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from labelled_runs import encoded, gold_run, said
 
 from prm.evaluation.calibration import brier_score, calibration, expected_calibration_error, reliability_bins
+from tests.evaluation.labelled_runs import encoded, gold_run, said
 
 
 def test_brier_score_by_hand() -> None:

@@ -3,9 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from labelled_runs import encoded, gold_and_predictions, gold_run
 
 from prm.evaluation.first_error import (
     first_error,
@@ -16,6 +15,7 @@ from prm.evaluation.first_error import (
 )
 from prm.evaluation.step_metrics import summary
 from prm.types import Prediction
+from tests.evaluation.labelled_runs import encoded, gold_and_predictions, gold_run
 
 
 def test_first_error_is_the_smallest_index_whatever_the_order() -> None:
@@ -82,6 +82,7 @@ def test_a_failed_record_has_no_labels_even_if_some_are_in_it() -> None:
     assert (result["first_err_acc"], result["step_acc"], result["final_coverage"]) == (0.0, 0.0, 0.0)
 
 
+@settings(deadline=None)
 @given(gold_and_predictions())
 def test_array_form_agrees_with_the_plain_rules(drawn: tuple[list, list]) -> None:  # type: ignore[type-arg]
     gold, predictions = drawn
@@ -97,6 +98,7 @@ def test_array_form_agrees_with_the_plain_rules(drawn: tuple[list, list]) -> Non
         assert result[name] == (None if plain is None else pytest.approx(plain))
 
 
+@settings(deadline=None)
 @given(gold_and_predictions(), st.data())
 def test_leaving_a_label_or_a_record_out_never_helps_the_strict_rules(
     drawn: tuple[list, list],  # type: ignore[type-arg]

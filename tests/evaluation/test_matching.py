@@ -3,11 +3,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from labelled_runs import gold_run, said
 
 from prm.errors import InputError, ProtocolError
 from prm.evaluation.matching import check_distinct, check_protocols, match
 from prm.types import RunIdentity
+from tests.evaluation.labelled_runs import gold_run, said
 
 GOLD = [gold_run(0, 0, [1]), gold_run(0, 1, [1])]
 

@@ -9,11 +9,11 @@ from typing import Any
 import jsonschema
 import pytest
 from hypothesis import given, settings
-from labelled_runs import gold_and_predictions, gold_run, said
 
 from prm.errors import ConfigError, InputError, ProtocolError
 from prm.evaluation import evaluate
 from prm.types import Prediction, Trajectory
+from tests.evaluation.labelled_runs import gold_and_predictions, gold_run, said
 
 SCHEMA = json.loads(files("prm.evaluation").joinpath("metrics.schema.json").read_text("utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -119,9 +119,7 @@ def test_one_query_has_no_intervals_and_says_why() -> None:
 
 def test_gold_without_errors_has_no_error_accuracy_and_says_why() -> None:
     gold = [gold_run(q, 0, [1, 0], 1) for q in range(3)]
-    overall = evaluate(gold, {"j": [said(g, [1, 0], 1) for g in gold]}, bootstrap=20)["judges"]["j"][
-        "overall"
-    ]
+    overall = evaluate(gold, {"j": [said(g, [1, 0], 1) for g in gold]}, bootstrap=20)["judges"]["j"]["overall"]
     assert (overall["error_acc"], overall["error_f1"], overall["recall"]["-1"]) == (None, None, None)
     assert overall["undefined"]["error_acc"] == "no gold trajectory has a -1 step"
     assert overall["undefined"]["recall_-1"] == "no gold step is -1"
@@ -154,9 +152,7 @@ def with_generators(names: list[str]) -> list[Trajectory]:
 
 
 def test_best_of_n_by_generator_is_null_with_one_run_each() -> None:
-    block = evaluate(with_generators(["x", "y", "x", "y"]), {"good": GOOD}, bootstrap=0)["judges"]["good"][
-        "best_of_n"
-    ]
+    block = evaluate(with_generators(["x", "y", "x", "y"]), {"good": GOOD}, bootstrap=0)["judges"]["good"]["best_of_n"]
     assert block["by_generator"] is None
     assert block["by_generator_undefined"] == "every agent has one run per query"
     assert block["selectors"]["final"]["gain"] == 0.5

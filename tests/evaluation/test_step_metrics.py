@@ -3,12 +3,12 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
-from labelled_runs import encoded, gold_and_predictions, gold_run, said
+from hypothesis import given, settings
 
 from prm.errors import InputError
 from prm.evaluation.step_metrics import confusion, label_share, step_accuracy, summary
 from prm.types import Prediction
+from tests.evaluation.labelled_runs import encoded, gold_and_predictions, gold_run, said
 
 GOLD = [gold_run(0, 0, [1, 0, -1], -1), gold_run(0, 1, [1, None, 1], 1), gold_run(1, 0, [-1, 1], 1)]
 SAID = [said(GOLD[0], [1, 1, -1], -1), said(GOLD[1], [1, -1, None], 1), said(GOLD[2], [0, 1], -1)]
@@ -52,9 +52,7 @@ def test_summary_by_hand() -> None:
         "share_zero": 1 / 7,
         "share_pos": 4 / 7,
     }
-    assert result == {
-        name: pytest.approx(value) if value is not None else None for name, value in expected.items()
-    }
+    assert result == {name: pytest.approx(value) if value is not None else None for name, value in expected.items()}
 
 
 def test_summary_without_predictions_has_no_shares_and_no_hits() -> None:
@@ -85,6 +83,7 @@ def test_labels_that_are_no_labels_are_refused() -> None:
         summary(GOLD[:1], [Prediction(GOLD[0].identity, {2: "+1"})])  # type: ignore[dict-item]
 
 
+@settings(deadline=None)
 @given(gold_and_predictions())
 def test_array_form_agrees_with_the_plain_formula(drawn: tuple[list, list]) -> None:  # type: ignore[type-arg]
     gold, predictions = drawn
@@ -94,18 +93,21 @@ def test_array_form_agrees_with_the_plain_formula(drawn: tuple[list, list]) -> N
     assert result["step_acc"] == (None if plain is None else pytest.approx(plain))
 
 
+@settings(deadline=None)
 @given(gold_and_predictions())
 def test_every_number_is_none_or_a_share(drawn: tuple[list, list]) -> None:  # type: ignore[type-arg]
     for name, value in summary(*drawn).items():
         assert value is None or name == "n_steps" or (0.0 <= value <= 1.0 and not math.isnan(value))
 
 
+@settings(deadline=None)
 @given(gold_and_predictions())
 def test_order_of_records_changes_nothing(drawn: tuple[list, list]) -> None:  # type: ignore[type-arg]
     gold, predictions = drawn
     assert summary(gold, predictions) == summary(gold[::-1], predictions[::-1])
 
 
+@settings(deadline=None)
 @given(gold_and_predictions())
 def test_truth_scores_one(drawn: tuple[list, list]) -> None:  # type: ignore[type-arg]
     gold, _ = drawn

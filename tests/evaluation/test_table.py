@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import io
 
-from labelled_runs import gold_run, said
 from rich.console import Console
 from rich.markup import escape
 
 from prm.evaluation import evaluate
 from prm.evaluation.baselines import fitted_baselines
 from prm.evaluation.table import WIDTH, notes, percent, tables
+from tests.evaluation.labelled_runs import gold_run, said
 
 GOLD = [
     gold_run(q, s, [1, -1 if (q + s) % 3 == 0 else 1], 1 if s else -1, source=f"source{q % 4}")

@@ -2,16 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from labelled_runs import encoded, gold_run, said
 
 from prm.evaluation.tallies import COLUMNS, UNDEFINED, harmonic_mean, per_query, rates, trajectory_tallies
+from tests.evaluation.labelled_runs import encoded, gold_run, said
 
 NAN = float("nan")
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "mean"), [(0.5, 1.0, 2 / 3), (0.0, 1.0, 0.0), (0.0, 0.0, 0.0), (NAN, 1.0, NAN)]
-)
+@pytest.mark.parametrize(("a", "b", "mean"), [(0.5, 1.0, 2 / 3), (0.0, 1.0, 0.0), (0.0, 0.0, 0.0), (NAN, 1.0, NAN)])
 def test_harmonic_mean_by_hand(a: float, b: float, mean: float) -> None:
     assert float(harmonic_mean(np.array(a), np.array(b))) == pytest.approx(mean, nan_ok=True)
 

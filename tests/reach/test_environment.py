@@ -13,7 +13,12 @@ from prm.reach.variants import VARIANTS, load_variant
 def all_batches(scenario: Scenario) -> list[list[Call]]:
     ticket = scenario.tickets[scenario.ticket_id]
     draft = {"ticket_id": scenario.ticket_id, "action": "ship", "sku": scenario.true_sku, "qty": 1}
-    write = {"ticket_id": scenario.ticket_id, "status": scenario.wanted_status, "action_id": "A10", "note": ""}
+    write = {
+        "ticket_id": scenario.ticket_id,
+        "status": scenario.wanted_status,
+        "action_id": "A10",
+        "note": "",
+    }
     return [
         [Call("read_ticket", {"ticket_id": scenario.ticket_id})],
         [
@@ -22,7 +27,10 @@ def all_batches(scenario: Scenario) -> list[list[Call]]:
         ],
         [Call("generate_action", {**draft, "address": "1 Elm St, York", "reason": "per ticket"})],
         [Call("update_ticket", write)],
-        [Call("ask_user", {"question": "Which SKU is it?"}), Call("ask_user", {"question": "Which address?"})],
+        [
+            Call("ask_user", {"question": "Which SKU is it?"}),
+            Call("ask_user", {"question": "Which address?"}),
+        ],
     ]
 
 
@@ -97,7 +105,13 @@ def test_stock_zero_empty_address_and_unknown_sku() -> None:
 
 def test_with_incomplete_inputs_only_request_info_is_drafted() -> None:
     scenario = build_scenario("ship_simple", 0)
-    arguments = {"ticket_id": scenario.ticket_id, "sku": "", "qty": 1, "address": "1 Elm St, York", "reason": "x"}
+    arguments = {
+        "ticket_id": scenario.ticket_id,
+        "sku": "",
+        "qty": 1,
+        "address": "1 Elm St, York",
+        "reason": "x",
+    }
     desk = TicketDesk(scenario)
     drafted = {}
     for action in ("ship", "backorder", "refund", "substitute", "request_info"):

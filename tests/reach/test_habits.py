@@ -112,17 +112,15 @@ def test_errors_propagate_along_what_was_used_and_spare_the_rest() -> None:
 
 def test_a_correction_stops_the_propagation() -> None:
     run = next(
-        run
-        for run in (one_run("guess_action_id", "ship_simple", seed) for seed in range(30))
-        if run.final_label == 1
+        run for run in (one_run("guess_action_id", "ship_simple", seed) for seed in range(30)) if run.final_label == 1
     )
-    assert [pair for pair in story(run)][-3:] == [(-1, "guessed_action_id"), (1, "recovery"), (1, "reported")]
+    assert story(run)[-3:] == [(-1, "guessed_action_id"), (1, "recovery"), (1, "reported")]
 
 
 def test_parallel_calls_cannot_feed_each_other() -> None:
     for seed in range(20):
         run = one_run("guess_action_id", "ship_simple", seed)
-        step = next(s for s in run.steps if len(s.message.get("tool_calls", ())) == 2)
+        step = next(s for s in run.steps if run.label_notes[str(s.index)] == "guessed_action_id")
         update = json.loads(step.message["tool_calls"][1]["function"]["arguments"])
         drafted = json.loads(run.messages[step.index + 1]["content"])["record"]["action_id"]
         assert update["action_id"] != drafted

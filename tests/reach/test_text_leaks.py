@@ -21,7 +21,7 @@ MAX_POSITION = 12
 
 @pytest.fixture(scope="module")
 def runs() -> list[Trajectory]:
-    return list(generate_runs(400, seed=1))
+    return list(generate_runs(300, seed=1))
 
 
 def text_of(step: Step) -> str:
@@ -65,7 +65,7 @@ def leaks(rows: list[tuple[str, int]], least: int, share: float) -> list[tuple[s
 def test_no_spoken_phrase_gives_a_label_away() -> None:
     rows = [
         (masked(step.message["content"]), int(step.label or 0))
-        for run in generate_runs(3000, seed=2)
+        for run in generate_runs(2000, seed=3)
         for step in run.steps
     ]
     assert leaks(rows, least=20, share=0.95) == []

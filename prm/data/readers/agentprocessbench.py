@@ -77,6 +77,4 @@ def _parse_column(key: str, value: Any, where: str) -> Any:
 
 def is_own_record(record: Mapping[str, Any]) -> bool:
     """Whether a record's `data_source` is one of the benchmark's."""
-    return (
-        "messages" in record and "total_index" in record and dataset_of(record.get("data_source")) is not None
-    )
+    return "messages" in record and "total_index" in record and dataset_of(record.get("data_source")) is not None

@@ -27,9 +27,7 @@ def undo_arrow(record: Mapping[str, Any]) -> dict[str, Any]:
         return dict(record)
     tools = _without_nulls(record.get("tools"))
     declared = _declared_arguments(tools)
-    steps = {
-        str(i) for i, m in enumerate(messages) if isinstance(m, Mapping) and m.get("role") == "assistant"
-    }
+    steps = {str(i) for i, m in enumerate(messages) if isinstance(m, Mapping) and m.get("role") == "assistant"}
     clean = {
         **record,
         "messages": [_clean_message(message, declared) for message in messages],
@@ -38,9 +36,7 @@ def undo_arrow(record: Mapping[str, Any]) -> dict[str, Any]:
     for name in _STEP_KEYED:
         if isinstance(record.get(name), Mapping):
             clean[name] = {
-                k: v
-                for k, v in record[name].items()
-                if v is not None or (k in steps and name == "step_labels")
+                k: v for k, v in record[name].items() if v is not None or (k in steps and name == "step_labels")
             }
     return clean
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -88,12 +89,13 @@ def load_reader(name: str) -> Reader:
     if not function:
         known = ", ".join(BUILT_IN)
         raise ConfigError.at("--reader", f"must be one of {known}, or module:function", name, "name a reader")
+    # The console script finds a reader in the current folder too, as `python -m` does.
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
     try:
         return _as_reader(getattr(importlib.import_module(module), function), name)
     except (ImportError, AttributeError) as error:
-        raise ConfigError.at(
-            "--reader", f"must be importable ({error})", name, "check the module's path"
-        ) from None
+        raise ConfigError.at("--reader", f"must be importable ({error})", name, "check the module's path") from None
 
 
 def _as_reader(value: Any, name: str) -> Reader:
@@ -126,9 +128,7 @@ def as_row(item: Any, where: str) -> Row:
         where, item = item
     if isinstance(item, Mapping):
         return Row(where, item, item)
-    error = RecordError(
-        complaint(where, "a reader must yield objects or (where, object)", item, "fix the reader")
-    )
+    error = RecordError(complaint(where, "a reader must yield objects or (where, object)", item, "fix the reader"))
     return Row(where, repr(item), None, error)
 
 

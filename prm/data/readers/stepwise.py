@@ -46,14 +46,8 @@ def _named(source: str, record: Record, where: str) -> Record:
 def _named_binary(source: str, record: Record, where: str) -> Record:
     labels = record.get("labels")
     if isinstance(labels, list) and any(type(label) is int and label not in (0, 1) for label in labels):
-        raise RecordError.at(
-            f"{where}: labels", "binary labels must be 0 or 1", labels, "use --reader stepwise"
-        )
-    binary = (
-        [bool(label) if type(label) is int else label for label in labels]
-        if isinstance(labels, list)
-        else labels
-    )
+        raise RecordError.at(f"{where}: labels", "binary labels must be 0 or 1", labels, "use --reader stepwise")
+    binary = [bool(label) if type(label) is int else label for label in labels] if isinstance(labels, list) else labels
     return _named(source, {**record, "labels": binary}, where)
 
 
@@ -74,9 +68,7 @@ def trajectory_of_stepwise(record: Record, where: str, data_source: str) -> dict
     if not isinstance(prompt, str):
         raise RecordError.at(f"{where}: prompt", "must be text", prompt, "give the question as text")
     if not isinstance(completions, list) or not all(isinstance(text, str) for text in completions):
-        raise RecordError.at(
-            f"{where}: completions", "must be a list of texts", completions, "give one text a step"
-        )
+        raise RecordError.at(f"{where}: completions", "must be a list of texts", completions, "give one text a step")
     if not isinstance(labels, list) or len(labels) != len(completions):
         rule = f"must be a list of {len(completions)} labels, one a completion"
         raise RecordError.at(f"{where}: labels", rule, labels, "fix the labels")
@@ -84,9 +76,7 @@ def trajectory_of_stepwise(record: Record, where: str, data_source: str) -> dict
         {"role": "user", "content": prompt},
         *({"role": "assistant", "content": text} for text in completions),
     ]
-    identity = {
-        key: record[key] for key in ("id", "query_index", "sample_index", "generator") if key in record
-    }
+    identity = {key: record[key] for key in ("id", "query_index", "sample_index", "generator") if key in record}
     return {
         "data_source": record.get("data_source", data_source),
         "query_index": hash_of_first_user_message(messages),

@@ -28,9 +28,7 @@ def read(source: str) -> Iterator[Row]:
     require_file(path)
     runs = parse_json(path.read_bytes(), source)
     if not isinstance(runs, list):
-        raise RecordError.at(
-            source, "must be a JSON list of runs", type(runs).__name__, "give a tau-bench result file"
-        )
+        raise RecordError.at(source, "must be a JSON list of runs", type(runs).__name__, "give a tau-bench result file")
     numbered = ((f"{source}[{number}]", run) for number, run in enumerate(runs))
     return read_value_rows(numbered, partial(record_of_run, path.stem))
 
@@ -43,9 +41,7 @@ def record_of_run(stem: str, run: Record, where: str) -> Record:
     agent, data_source = _split_stem(stem)
     task, trial = run.get("task_id"), run.get("trial", 0)
     if task is None or "traj" not in run:
-        raise RecordError.at(
-            where, "a tau-bench run has task_id and traj", sorted(run), "give a tau-bench result file"
-        )
+        raise RecordError.at(where, "a tau-bench run has task_id and traj", sorted(run), "give a tau-bench result file")
     info = run.get("info") if isinstance(run.get("info"), dict) else {}
     return {
         "id": f"tau_bench:{stem}:{task}:{trial}",

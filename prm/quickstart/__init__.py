@@ -1,0 +1,1 @@
+"""The main job from nothing: data, base model, split, training, scores, evaluation."""
