@@ -34,7 +34,8 @@ LAYERS = {
     "reach": 2,
     "models": 3,
     "training": 4,
-    "cli": 5,
+    "quickstart": 5,
+    "cli": 6,
 }
 """The part of the package → its layer; a module imports from its own part and from lower layers only."""
 

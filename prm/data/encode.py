@@ -24,7 +24,8 @@ from prm.data.budget import (
     plan_windows,
 )
 from prm.data.plain_text import PlainTextTokenizer, TokenIds
-from prm.data.render import RENDERING_VERSION, Block, BlockKind, calls_of, render
+from prm.data.render import RENDERING_VERSION, Block, BlockKind, render
+from prm.data.run_features import run_features
 from prm.errors import LabelLossError, ModelError
 from prm.types import LABELS, Probabilities, StepLabel, Trajectory
 
@@ -78,8 +79,7 @@ class Site:
         message_index: The step's message; None for the outcome.
         class_id: 0, 1, 2 for −1, 0, +1; `IGNORED` where unknown.
         soft_label: Probabilities to train on instead, or None.
-        ordinal: Position among the steps, from 0; for the outcome the number of steps.
-        has_call: Whether the step calls a tool.
+        features: See `prm.data.run_features`.
     """
 
     position: int
@@ -88,8 +88,7 @@ class Site:
     message_index: int | None
     class_id: int
     soft_label: Probabilities | None = None
-    ordinal: int = 0
-    has_call: bool = False
+    features: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +155,13 @@ class LabelAccount:
 
 @dataclass(frozen=True, slots=True)
 class _Tokens:
-    """A block as ids: opening, body, closing."""
+    """A block as ids (opening, body, closing), and a step's run features."""
 
     block: Block
     opening: TokenIds
     body: TokenIds
     closing: TokenIds
+    features: tuple[float, ...]
 
     @property
     def length(self) -> BlockLength:
@@ -246,8 +246,12 @@ class Encoder:
     def _tokenise(self, trajectory: Trajectory) -> list[_Tokens]:
         blocks = render(trajectory)
         bodies = self._text.encode([block.body for block in blocks])
+        features = iter(run_features(trajectory.messages))
         return [
-            _Tokens(block, self._frame(block.opening), body, self._closing(block))
+            _Tokens(
+                *(block, self._frame(block.opening), body, self._closing(block)),
+                next(features) if block.kind in (BlockKind.STEP, BlockKind.OUTCOME) else (),
+            )
             for block, body in zip(blocks, bodies, strict=True)
         ]
 
@@ -275,8 +279,6 @@ class Encoder:
         length = len(self._text.prefix_ids)
         sites = []
         scored = set(window.scored)
-        ordinals = np.cumsum([tokens.block.kind is BlockKind.STEP for tokens in blocks]) - 1
-        ordinals[-1] += blocks[-1].block.kind is BlockKind.OUTCOME
         for i in window.blocks:
             tokens = blocks[i]
             pieces = [tokens.opening, *self._body(tokens.body, plan[i]), tokens.closing]
@@ -284,7 +286,7 @@ class Encoder:
             parts += pieces
             if i in scored:
                 text_end = length - len(tokens.closing) - 1
-                sites.append(_site(tokens.block, (start, text_end, length - 1), int(ordinals[i]), trajectory))
+                sites.append(_site(tokens, (start, text_end, length - 1), trajectory))
         ids = np.concatenate(parts)
         if len(ids) > max(self.config.max_tokens, MIN_BUDGET_TOKENS):
             raise ModelError(
@@ -314,15 +316,14 @@ class Encoder:
             )
 
 
-def _site(block: Block, places: tuple[int, int, int], ordinal: int, trajectory: Trajectory) -> Site:
+def _site(tokens: _Tokens, places: tuple[int, int, int], trajectory: Trajectory) -> Site:
     start, text_end, position = places
-    index = block.message_index
+    index = tokens.block.message_index
     if index is None:
-        return Site(position, start, text_end, None, class_of(trajectory.final_label), ordinal=ordinal)
+        return Site(position, start, text_end, None, class_of(trajectory.final_label), None, tokens.features)
     soft = trajectory.step_label_probs.get(index)
     label = class_of(trajectory.step_labels.get(index))
-    has_call = bool(calls_of(trajectory.messages[index]))
-    return Site(position, start, text_end, index, label, soft, ordinal, has_call)
+    return Site(position, start, text_end, index, label, soft, tokens.features)
 
 
 def _account(

@@ -63,13 +63,14 @@ def _four_bit(dtype: torch.dtype) -> Any:
     )
 
 
-def load_token_classifier(model: str, num_layers: int | None, options: LoadOptions) -> Any:
+def load_token_classifier(model: str, num_layers: int | None, options: LoadOptions, dropout: float = 0.0) -> Any:
     """The backbone with a new three-class head that reads sites.
 
     Args:
         model: A folder or hub id.
         num_layers: Keep only the first so many layers; None keeps all.
         options: See `LoadOptions`.
+        dropout: Dropout before the head.
 
     Raises:
         ConfigError: More layers are asked for than there are.
@@ -87,6 +88,9 @@ def load_token_classifier(model: str, num_layers: int | None, options: LoadOptio
     # A head for other labels in the checkpoint is replaced by a new one; a step classifier's own head is kept.
     loaded = load_with_sites(model, config, options, ignore_mismatched_sizes=True)
     refuse_bidirectional(loaded, model)
+    if isinstance(getattr(loaded, "dropout", None), nn.Dropout):
+        loaded.dropout.p = dropout
+        loaded.config.classifier_dropout = dropout
     return loaded
 
 
@@ -99,9 +103,8 @@ def load_with_sites(model: str, config: Any, options: LoadOptions, **keywords: A
             f"{model}: transformers must have a token classifier for it, got model_type {config.model_type!r}; "
             "choose another backbone"
         ) from None
-    loaded = with_sites(plain).from_pretrained(
-        model, config=config, use_safetensors=True, **options.keywords(), **keywords
-    )
+    reader = plain if hasattr(plain, "site_features") else with_sites(plain)
+    loaded = reader.from_pretrained(model, config=config, use_safetensors=True, **options.keywords(), **keywords)
     # A head that the checkpoint holds is read in float32; a new one would come in the backbone's type.
     loaded.get_submodule(head_name(loaded)).float()
     return loaded

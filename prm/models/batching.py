@@ -14,10 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from prm.data.encode import Row, Site
-
-EXTRAS = 4
-"""Width of `Batch.site_extras`."""
+from prm.data.encode import Row
+from prm.data.run_features import FEATURES
 
 _BUCKET_RATIO = 1.15
 """Rows whose lengths differ by less than this are shuffled among each other from epoch to epoch."""
@@ -33,8 +31,7 @@ class Batch:
         site_positions: `[M] int64`, its token position.
         site_starts: `[M] int64`, the first token of its block.
         site_texts: `[M] int64`, the last token before its closing frame.
-        site_extras: `[M, 4] float32`, what a PRM beside the agent knows without reading: log(1 + ordinal), whether it
-            is the first step, whether it calls a tool, whether it is the outcome.
+        site_extras: `[M, E] float32`, its run features (`prm.data.run_features`).
     """
 
     input_ids: torch.Tensor
@@ -58,14 +55,9 @@ def pad_rows(rows: Sequence[Row], pad_token_id: int) -> Batch:
     sites = [(number, site) for number, row in enumerate(rows) for site in row.sites]
     places = [(number, site.position, site.start, site.text_end) for number, site in sites]
     table = torch.tensor(places, dtype=torch.int64).reshape(-1, 4)
-    extras = torch.tensor([_extras(site) for _, site in sites], dtype=torch.float32).reshape(-1, EXTRAS)
-    number, position, start, text = table.unbind(-1)
-    return Batch(torch.from_numpy(input_ids), number, position, start, text, extras)
-
-
-def _extras(site: Site) -> tuple[float, float, float, float]:
-    outcome = site.message_index is None
-    return (math.log1p(site.ordinal), float(site.ordinal == 0), float(site.has_call), float(outcome))
+    extras = torch.tensor([site.features for _, site in sites], dtype=torch.float32).reshape(-1, len(FEATURES))
+    owner, position, start, text = table.unbind(-1)
+    return Batch(torch.from_numpy(input_ids), owner, position, start, text, extras)
 
 
 def batch_by_tokens(lengths: Sequence[int], tokens_per_batch: int) -> list[list[int]]:

@@ -14,13 +14,17 @@ from torch import nn
 from transformers import AutoConfig, AutoModel, AutoModelForTokenClassification, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import TokenClassifierOutput
 
+from prm.data.run_features import FEATURES
 from prm.errors import ConfigError
 from prm.models.backbone import LABEL_NAMES, LoadOptions, cut_layers, layers_of, refuse_bidirectional
-from prm.models.batching import EXTRAS
 from prm.models.site_head import CLASSES
 
 PLACES = ("site", "text", "mean")
 """Where a layer is read: at the site, at the last token of the step's own text, or as the mean over the step."""
+
+
+_FEATURE_WIDTH = len(FEATURES) / 4
+"""The run features are few and dense: an L2 penalty weighs them as a read of a quarter of their number."""
 
 
 class StepReaderConfig(PreTrainedConfig):  # type: ignore[misc,unused-ignore]
@@ -29,7 +33,7 @@ class StepReaderConfig(PreTrainedConfig):  # type: ignore[misc,unused-ignore]
     Attributes:
         backbone: The config of the backbone as a dict with its `model_type`.
         reads: [place, layer] pairs, layers from 1.
-        extras: Whether the run features are read (`prm.models.batching.Batch.site_extras`).
+        extras: Whether the run features are read (`prm.data.run_features`).
     """
 
     model_type = "prm_step_classifier"
@@ -96,7 +100,7 @@ class StepReader(PreTrainedModel):  # type: ignore[misc,unused-ignore]
             backbone = AutoModel.from_config(stored)
         self.backbone = backbone
         width = backbone.config.hidden_size
-        self._widths = [width] * len(config.reads) + ([EXTRAS] if config.extras else [])
+        self._widths = [width] * len(config.reads) + ([len(FEATURES)] if config.extras else [])
         total = sum(self._widths)
         self.center: torch.Tensor
         self.scale: torch.Tensor
@@ -184,8 +188,9 @@ class StepReader(PreTrainedModel):  # type: ignore[misc,unused-ignore]
 
     @property
     def widths(self) -> torch.Tensor:
-        """The width of the read that each feature belongs to, `[F]`."""
-        return torch.cat([torch.full((width,), float(width)) for width in self._widths])
+        """The width of the read that each feature belongs to, `[F]`; that of the run features is `_FEATURE_WIDTH`."""
+        reads = torch.full((self._widths[0] * len(self.config.reads),), float(self._widths[0]))
+        return torch.cat([reads, torch.full((sum(self._widths) - len(reads),), _FEATURE_WIDTH)])
 
     def columns(self, reads: Sequence[tuple[str, int]]) -> tuple[int, ...]:
         """Which features belong to `reads` and to the run features."""
@@ -202,7 +207,7 @@ class StepReader(PreTrainedModel):  # type: ignore[misc,unused-ignore]
         index = torch.tensor(self.columns(reads))
         self.center, self.scale = self.center[index], self.scale[index]
         self.config.reads = [read for read in self.config.reads if tuple(read) in reads]
-        self._widths = [self._widths[0]] * len(self.config.reads) + ([EXTRAS] if self.config.extras else [])
+        self._widths = [self._widths[0]] * len(self.config.reads) + ([len(FEATURES)] if self.config.extras else [])
         self.score = nn.Linear(len(index), CLASSES)
         self._cut(max(layer for _, layer in reads))
 

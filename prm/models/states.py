@@ -73,5 +73,5 @@ class StatesCache:
 def _row_key(row: Row) -> str:
     digest = hashlib.sha256(row.input_ids.tobytes())
     for site in row.sites:
-        digest.update(f"{site.position} {site.start} {site.text_end} {site.ordinal} {site.has_call};".encode())
+        digest.update(f"{site.position} {site.start} {site.text_end} {site.features};".encode())
     return digest.hexdigest()[:32]

@@ -14,6 +14,7 @@ from prm.data.records import dump_trajectory, read_predictions, read_trajectorie
 from prm.evaluation.baselines import fitted_baselines
 from prm.evaluation.metrics_file import evaluate
 from prm.models.fetch import resolve_model
+from prm.models.memory import release_memory
 from prm.models.score_file import score_file
 from prm.models.step_classifier import ScoreOptions, StepClassifier
 from prm.reach.generate import generate_runs
@@ -37,7 +38,7 @@ class QuickstartOptions:
         overrides: Options of `prm train supervised` that win over the recipe.
     """
 
-    runs: int = 560
+    runs: int = 480
     seed: int = 0
     overrides: Sequence[str] = ()
 
@@ -61,6 +62,7 @@ def run_quickstart(out: Path, options: QuickstartOptions) -> dict[str, Any]:
     model = resolve_model("smollm2-135m")
     _log.info("3/5 training (%s)", RECIPE.name)
     train_supervised(parse_recipe(RECIPE, [*_arguments(out, split, model), *options.overrides]))
+    release_memory()
     _log.info("4/5 scoring runs of templates that were never trained on")
     predictions = _score(out / "model", split / "test.jsonl", out / "predictions.jsonl")
     _log.info("5/5 evaluation, with a bag-of-words classifier beside it")
@@ -84,7 +86,7 @@ def _score(model: Path, data: Path, out: Path) -> Path:
     import torch
 
     classifier = StepClassifier.from_pretrained(model)
-    options = ScoreOptions(autocast=torch.bfloat16)
+    options = ScoreOptions(tokens_per_batch=4096, autocast=torch.bfloat16)
     score_file(classifier, read_trajectories(data), out, options, fingerprint={"model": str(model)})
     return out
 

@@ -55,7 +55,7 @@ class ModelOptions:
         metadata={"help": "What the mixed head reads, e.g. site:18+text:12; of several the inner folds choose."},
     )
     head_extras: bool = field(default=True, metadata={"help": "The mixed head also reads position and has-call."})
-    head_dropout: float = field(default=0.0, metadata={"help": "Dropout before the mixed head (trained, not fitted)."})
+    head_dropout: float = field(default=0.0, metadata={"help": "Dropout before the head (a fitted head has none)."})
     head_l2: list[float] = field(
         default_factory=list,
         metadata={"help": "Fit a frozen backbone's head by L-BFGS under this penalty; of several inner folds choose."},
@@ -165,6 +165,9 @@ def parse_recipe(recipe: Path | None, overrides: Sequence[str]) -> SupervisedOpt
     # argparse has no null and no empty list: such keys are set after parsing.
     unset = {key for key, value in settings.items() if value is None or value == []}
     arguments = [text for key, value in settings.items() if key not in unset for text in _as_arguments(key, value)]
+    if not any(_option_name(text) == "validation_data" for text in [*arguments, *overrides]):
+        # transformers checks that evaluations and checkpoints match while it parses.
+        overrides = [*overrides, "--eval_strategy=no", "--load_best_model_at_end=false"]
     overridden = {_option_name(text) for text in overrides if text.startswith("--")}
     parsed = _parse([*arguments, *overrides], where)
     if parsed[1].device == "cpu" and not parsed[2].use_cpu:
@@ -240,14 +243,12 @@ def _set_empty(parsed: Sequence[Any], key: str, value: Any, where: str) -> None:
 
 
 def _resolved(options: SupervisedOptions) -> SupervisedOptions:
-    """Switches off what needs validation data where there is none."""
+    """Refuses what needs validation data where there is none."""
     training = options.training
     training.remove_unused_columns = False
     if not options.data.validation_data:
         if training.early_stopping_patience is not None:
             raise ConfigError.at("early_stopping_patience", "needs validation_data", None, "give validation files")
-        training.eval_strategy = type(training.eval_strategy)("no")
-        training.load_best_model_at_end = False
         if training.save_strategy == "best":
             raise ConfigError.at("save_strategy", "best needs validation_data", "best", "give validation files")
     return options

@@ -146,7 +146,7 @@ class _Run:
             reads = list(dict.fromkeys(read for text in choice.head_reads for read in parse_reads(text)))
             model = load_step_reader(self._model_path, reads, choice.head_extras, choice.head_dropout, load)
         else:
-            model = load_token_classifier(self._model_path, choice.num_layers, load)
+            model = load_token_classifier(self._model_path, choice.num_layers, load, choice.head_dropout)
         model.config.prm = self._info.as_config()
         model.config.use_cache = False
         if choice.lora_rank is not None:

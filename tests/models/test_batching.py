@@ -7,13 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prm.data.encode import Row, Site
+from prm.data.run_features import FEATURES
 from prm.models.batching import TokenBatchSampler, batch_by_tokens, pad_rows
 
 _LENGTHS = st.lists(st.integers(1, 600), min_size=1, max_size=40)
 
 
 def _row(length: int) -> Row:
-    return Row(np.arange(length, dtype=np.int32), (Site(length - 1, 0, 0, 1),))
+    return Row(
+        np.arange(length, dtype=np.int32), (Site(length - 1, 0, length - 1, 0, 1, None, (0.0,) * len(FEATURES)),)
+    )
 
 
 def test_rows_are_padded_on_the_right_and_sites_are_flat() -> None:

@@ -54,7 +54,7 @@ def test_without_validation_data_nothing_waits_for_an_evaluation(tmp_path: Path)
     [
         ("learning_rat: 1\n", "every key must be an option"),
         ("num_layers: many\n", "num_layers"),
-        ("learning_rate: [1, 2]\n", "options"),
+        ("learning_rate: [1, 2]\n", "every key must be an option, got '2'"),
         ("head: round\n", "head: must be one of linear, mixed, got 'round'"),
         ("max_tokens: 10\n", "max_tokens: must be at least 256, got 10"),
         ("tokens_per_batch: 0\n", "tokens_per_batch: must be at least 1"),

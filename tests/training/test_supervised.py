@@ -117,12 +117,12 @@ def test_the_same_seed_gives_the_same_weights_and_another_one_others(
 
 
 def test_a_resumed_run_ends_with_the_weights_of_an_undisturbed_one(backbone: Path, data: Path, tmp_path: Path) -> None:
-    options = ("--save_strategy", "steps", "--save_steps", "2", "--save_total_limit", "9", "--resume", "true")
+    options = ("--save_strategy", "steps", "--save_steps", "5", "--save_total_limit", "100", "--resume", "true")
     _train(backbone, data, tmp_path / "a", *options, "--num_train_epochs", "2")
-    # What a crash after the third update leaves: the checkpoint of the second, and no model.
+    # What a crash after the sixth update leaves: the checkpoint of the fifth, and no model.
     broken = tmp_path / "b"
     broken.mkdir()
-    shutil.copytree(tmp_path / "a" / "checkpoint-2", broken / "checkpoint-2")
+    shutil.copytree(tmp_path / "a" / "checkpoint-5", broken / "checkpoint-5")
     run = json.loads((tmp_path / "a" / "run.json").read_text())
     del run["result"]
     (broken / "run.json").write_text(json.dumps(run))

@@ -16,8 +16,8 @@ _ENCODER = Encoder(byte_level_tokenizer(), EncodingConfig())
 
 
 def _row(*class_ids: int) -> Row:
-    sites = [Site(i, i, i, class_id) for i, class_id in enumerate(class_ids[:-1])]
-    return Row(np.arange(9, dtype=np.int32), (*sites, Site(8, 8, None, class_ids[-1])))
+    sites = [Site(i, i, i, i, class_id) for i, class_id in enumerate(class_ids[:-1])]
+    return Row(np.arange(9, dtype=np.int32), (*sites, Site(8, 8, 8, None, class_ids[-1])))
 
 
 def test_class_ids_become_one_hot_rows_and_unknown_ones_zeros() -> None:

@@ -1,0 +1,119 @@
+#!/usr/bin/env python
+"""Benchmarks: speed as the ratio of two sides measured in turn in one run, and the same output on both.
+
+    python scripts/bench.py train --data hotpotqa.jsonl
+    python scripts/bench.py all --data hotpotqa.jsonl --out runs/bench.jsonl
+
+train  training tokens/s against the stock Trainer at its best batch size; also on a set of very unequal lengths
+score  one pass a run against one pass a step; also on long ticket-desk runs
+check  `prm check` on many synthetic records: linear time, flat memory
+help   `prm --help` and `prm --version`
+Each prints a line, ratio first, and appends a JSON line with commit, versions and sizes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.report import Report, publish
+from prm.errors import PrmError
+from prm.types import Trajectory
+
+if TYPE_CHECKING:
+    from benchmarks.models import Subject
+
+WHAT = ("train", "score", "check", "help")
+TICKET_RUNS = 40
+TICKET_STEPS = 10
+SKEWED_RUNS = 200
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the benchmarks that the command line names."""
+    options = _parser().parse_args(arguments)
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    try:
+        for report in _reports(options):
+            publish(report, options.out)
+    except PrmError as error:
+        sys.exit(f"error: {error}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=[*WHAT, "all"])
+    parser.add_argument("--data", type=Path, help="labelled runs (HotpotQA) for train and score; built-in sets without")
+    parser.add_argument("--model", default="smollm2-135m", help="alias, folder or hub id (%(default)s)")
+    parser.add_argument("--layers", type=int, default=18, help="first layers kept (%(default)s)")
+    parser.add_argument("--trainable-layers", type=int, default=6, help="top layers trained (%(default)s)")
+    parser.add_argument("--repeats", type=_positive, default=5, help="measured rounds (%(default)s)")
+    parser.add_argument("--tokens", type=_positive, default=12_000, help="train: tokens of a round (%(default)s)")
+    parser.add_argument("--limit", type=_positive, help="score: at most so many runs of a set, evenly spaced")
+    parser.add_argument("--records", type=_positive, default=100_000, help="check: records (%(default)s)")
+    parser.add_argument("--out", type=Path, default=Path("runs/bench.jsonl"), help="file to append to (%(default)s)")
+    return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, got {number}; raise it")
+    return number
+
+
+def _reports(options: argparse.Namespace) -> Iterator[Report]:
+    chosen = WHAT if options.what == "all" else (options.what,)
+    # The small processes first: what follows fills the memory.
+    if "help" in chosen:
+        from benchmarks.startup import bench_startup
+
+        yield bench_startup(options.repeats)
+    if "check" in chosen:
+        from benchmarks.checking import bench_checking
+
+        yield bench_checking(options.records, options.repeats)
+    if "train" in chosen:
+        yield from _training(options)
+    if "score" in chosen:
+        yield from _scoring(options)
+
+
+def _training(options: argparse.Namespace) -> Iterator[Report]:
+    from benchmarks.runs import skewed_runs
+    from benchmarks.training import bench_training
+
+    for name, runs in [*_given(options), (f"{SKEWED_RUNS} skewed ticket-desk runs", skewed_runs(SKEWED_RUNS))]:
+        yield bench_training(name, runs, _subject(options), options.tokens, options.repeats)
+
+
+def _scoring(options: argparse.Namespace) -> Iterator[Report]:
+    from benchmarks.runs import evenly_spaced, ticket_runs
+    from benchmarks.scoring import bench_scoring
+
+    desk = ticket_runs(min(TICKET_RUNS, options.limit or TICKET_RUNS), TICKET_STEPS)
+    for name, runs in [*_given(options), (f"ticket-desk runs of {TICKET_STEPS} steps and more", desk)]:
+        yield bench_scoring(name, evenly_spaced(runs, options.limit or len(runs)), _subject(options), options.repeats)
+
+
+def _given(options: argparse.Namespace) -> list[tuple[str, list[Trajectory]]]:
+    """Name and runs of the user's file, if there is one."""
+    from prm.data.readers.registry import read_all
+
+    return [] if options.data is None else [(options.data.stem, read_all([str(options.data)]))]
+
+
+def _subject(options: argparse.Namespace) -> Subject:
+    from benchmarks.models import Subject
+    from prm.cli.quiet import quieten_transformers
+
+    quieten_transformers()
+    return Subject(options.model, options.layers, options.trainable_layers)
+
+
+if __name__ == "__main__":
+    main()
