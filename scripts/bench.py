@@ -20,7 +20,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.report import Report, publish
+from benchmarks.report import Report, environment, publish
+
 from prm.errors import PrmError
 from prm.types import Trajectory
 
@@ -37,9 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the benchmarks that the command line names."""
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    around = environment()  # now, since the files may change while this runs
     try:
         for report in _reports(options):
-            publish(report, options.out)
+            publish(report, around, options.out)
     except PrmError as error:
         sys.exit(f"error: {error}")
 
@@ -51,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", default="smollm2-135m", help="alias, folder or hub id (%(default)s)")
     parser.add_argument("--layers", type=int, default=18, help="first layers kept (%(default)s)")
     parser.add_argument("--trainable-layers", type=int, default=6, help="top layers trained (%(default)s)")
+    parser.add_argument("--max-tokens", type=_positive, default=1536, help="tokens of a row (%(default)s)")
     parser.add_argument("--repeats", type=_positive, default=5, help="measured rounds (%(default)s)")
     parser.add_argument("--tokens", type=_positive, default=12_000, help="train: tokens of a round (%(default)s)")
     parser.add_argument("--limit", type=_positive, help="score: at most so many runs of a set, evenly spaced")
@@ -109,10 +112,11 @@ def _given(options: argparse.Namespace) -> list[tuple[str, list[Trajectory]]]:
 
 def _subject(options: argparse.Namespace) -> Subject:
     from benchmarks.models import Subject
+
     from prm.cli.quiet import quieten_transformers
 
     quieten_transformers()
-    return Subject(options.model, options.layers, options.trainable_layers)
+    return Subject(options.model, options.layers, options.trainable_layers, options.max_tokens)
 
 
 if __name__ == "__main__":

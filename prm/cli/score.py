@@ -27,6 +27,9 @@ def score(
     bf16: Annotated[bool, typer.Option("--bf16", help="Compute in bfloat16 over float32 weights.")] = False,
     device: Annotated[str | None, typer.Option(help="cpu, cuda …; the GPU where there is one.")] = None,
     attn_implementation: Annotated[str | None, typer.Option(help="As in transformers.")] = None,
+    states_cache: Annotated[
+        Path | None, typer.Option(help="Folder that keeps a frozen backbone's states, shared with training.")
+    ] = None,
     trust_remote_code: Annotated[bool, typer.Option(help="Run code of the model's repository.")] = False,
 ) -> None:
     """Score every step of every trajectory, each trajectory in one forward pass. Killed runs go on where they were."""
@@ -50,7 +53,7 @@ def score(
     )
     import torch
 
-    options = ScoreOptions(tokens_per_batch, online, torch.bfloat16 if bf16 else None)
+    options = ScoreOptions(tokens_per_batch, online, torch.bfloat16 if bf16 else None, states_cache)
     with _progress(Console(stderr=True), processes.shard.rank == 0) as advance:
         count = score_file(
             classifier,

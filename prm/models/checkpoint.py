@@ -19,6 +19,7 @@ class CheckpointInfo:
         outcome: Whether the outcome was trained; where not, no outcome is predicted.
         split_sha256: Hash of the training data, as the model card states it.
         version: Version of prm that wrote it.
+        frozen_backbone: The backbone, where no weight of it was trained: its states may be shared.
     """
 
     encoding: EncodingConfig
@@ -26,6 +27,7 @@ class CheckpointInfo:
     outcome: bool
     split_sha256: str | None
     version: str
+    frozen_backbone: str | None = None
 
     def as_config(self) -> dict[str, Any]:
         """The value of the config's ``prm`` key."""
@@ -44,5 +46,6 @@ class CheckpointInfo:
                 f"{where}: must be a step classifier trained by prm, got a config without the key 'prm'; "
                 "train one with `prm train supervised`"
             )
-        known = {name: stored[name] for name in ("protocol", "outcome", "split_sha256", "version")}
+        names = ("protocol", "outcome", "split_sha256", "version", "frozen_backbone")
+        known = {name: stored.get(name) for name in names}
         return cls(encoding=EncodingConfig(**stored["encoding"]), **known)

@@ -187,6 +187,12 @@ class StepReader(PreTrainedModel):  # type: ignore[misc,unused-ignore]
         return states
 
     @property
+    def feature_blocks(self) -> list[tuple[str, int]]:
+        """Name and width of everything that is read, in the order of the features."""
+        names = [f"{place}:{layer}" for place, layer in self.config.reads] + ["run features"] * self.config.extras
+        return list(zip(names, self._widths, strict=True))
+
+    @property
     def widths(self) -> torch.Tensor:
         """The width of the read that each feature belongs to, `[F]`; that of the run features is `_FEATURE_WIDTH`."""
         reads = torch.full((self._widths[0] * len(self.config.reads),), float(self._widths[0]))

@@ -45,6 +45,12 @@ class SiteForward:
         hidden = self.base_model(input_ids=input_ids, use_cache=False).last_hidden_state  # type: ignore[attr-defined]
         return hidden[site_rows, site_positions].float()
 
+    @property
+    def feature_blocks(self) -> list[tuple[str, int]]:
+        """Name and width of what is read."""
+        config = self.config  # type: ignore[attr-defined]
+        return [(f"normed:{config.num_hidden_layers}", config.hidden_size)]
+
     def site_logits(self, features: torch.Tensor) -> torch.Tensor:
         """The head on `[M, H]` features: `[M, 3] float32`."""
         with torch.autocast(features.device.type, enabled=False):

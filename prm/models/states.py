@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from safetensors.torch import load_file, save_file
 
 from prm.data.encode import Row
 from prm.models.batching import batch_by_tokens, pad_rows
+
+Compute: TypeAlias = Callable[[Sequence[Row]], Sequence[Sequence[torch.Tensor]]]
 
 
 @torch.no_grad()
@@ -42,32 +44,75 @@ def _arithmetic(device: torch.device, autocast: torch.dtype | None) -> contextli
 
 
 class StatesCache:
-    """States on disk, one file for one backbone and reading; rows are found by the hash of what the model reads.
+    """States on disk, one file for each thing that is read of one backbone; rows are found by a hash of what is read.
+
+    Models that read different layers of the same frozen backbone share the files.
 
     Args:
         folder: Where the files are.
-        identity: What the states depend on besides the row: backbone, reads, arithmetic.
+        backbone: What the states depend on besides row and read: weights and arithmetic; see `backbone_identity`.
     """
 
-    def __init__(self, folder: Path, identity: str) -> None:
-        self._path = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:24]}.safetensors"
-        self._known: dict[str, torch.Tensor] = load_file(self._path) if self._path.is_file() else {}
+    def __init__(self, folder: Path, backbone: str) -> None:
+        self._folder = folder
+        self._backbone = backbone
 
-    def states(self, rows: Sequence[Row], compute: Any) -> list[torch.Tensor]:
-        """The rows' states, `[rows][S, F]`; `compute(rows)` gives those that are not there yet, and they are kept."""
+    def states(self, blocks: Sequence[str], rows: Sequence[Row], compute: Compute) -> list[torch.Tensor]:
+        """The rows' states, `[rows][S, F]`.
+
+        Args:
+            blocks: Names of what the model reads, in the order of its features.
+            rows: The rows.
+            compute: Gives, for rows that are not there yet, the states of each block: `[rows][blocks][S, F_b]`.
+        """
+        known = {block: self._load(block) for block in blocks}
         keys = [_row_key(row) for row in rows]
-        missing = [i for i, key in enumerate(keys) if key not in self._known]
-        for i, state in zip(missing, compute([rows[i] for i in missing]), strict=True):
-            self._known[keys[i]] = state
+        missing = [i for i, key in enumerate(keys) if any(key not in part for part in known.values())]
+        for i, parts in zip(missing, compute([rows[i] for i in missing]), strict=True):
+            for block, part in zip(blocks, parts, strict=True):
+                known[block][keys[i]] = part.contiguous()
         if missing:
-            self._save()
-        return [self._known[key] for key in keys]
+            for block in blocks:
+                self._save(block, known[block])
+        return [torch.cat([known[block][key] for block in blocks], dim=-1) for key in keys]
 
-    def _save(self) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        partial = self._path.with_name(f".{self._path.name}.partial")
-        save_file(self._known, partial)
-        partial.replace(self._path)
+    def _path(self, block: str) -> Path:
+        digest = hashlib.sha256(f"{self._backbone} {block}".encode()).hexdigest()[:24]
+        return self._folder / f"{digest}.safetensors"
+
+    def _load(self, block: str) -> dict[str, torch.Tensor]:
+        path = self._path(block)
+        return load_file(path) if path.is_file() else {}
+
+    def _save(self, block: str, states: dict[str, torch.Tensor]) -> None:
+        path = self._path(block)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{path.name}.partial")
+        save_file(states, partial)
+        partial.replace(path)
+
+
+def backbone_identity(backbone: str, dtype: torch.dtype, autocast: torch.dtype | None) -> str:
+    """Names a frozen backbone and its arithmetic."""
+    return f"{backbone} {dtype} {autocast}"
+
+
+def cached_site_states(
+    model: Any,
+    rows: Sequence[Row],
+    tokens_per_batch: int,
+    pad_token_id: int,
+    autocast: torch.dtype | None,
+    cache: StatesCache,
+) -> list[torch.Tensor]:
+    """`site_states`, of which those that the cache holds are not computed again."""
+    blocks = model.feature_blocks
+
+    def compute(missing: Sequence[Row]) -> list[list[torch.Tensor]]:
+        states = site_states(model, missing, tokens_per_batch, pad_token_id, autocast)
+        return [list(state.split([width for _, width in blocks], dim=-1)) for state in states]
+
+    return cache.states([name for name, _ in blocks], rows, compute)
 
 
 def _row_key(row: Row) -> str:

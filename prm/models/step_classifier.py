@@ -17,7 +17,8 @@ from prm.data.encode import Encoder, Row
 from prm.errors import ConfigError, MissingFileError
 from prm.models.backbone import LoadOptions, load_with_sites
 from prm.models.checkpoint import CheckpointInfo
-from prm.models.scoring import Shard, likeliest, predictions_of, site_probabilities
+from prm.models.scoring import FloatArray, Shard, likeliest, predictions_of, site_probabilities
+from prm.models.states import StatesCache, backbone_identity, cached_site_states
 from prm.types import Prediction, Probabilities, Trajectory
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -31,11 +32,13 @@ class ScoreOptions:
         tokens_per_batch: Padded tokens of a forward pass.
         online: Plan each step's budget from the past alone, as beside a running agent; else from the whole run.
         autocast: Arithmetic type where it differs from the weights'; None = the weights'.
+        states_cache: Folder that keeps the states of a frozen backbone, shared with training; None = none.
     """
 
     tokens_per_batch: int = 8192
     online: bool = False
     autocast: torch.dtype | None = None
+    states_cache: Path | None = None
 
 
 class StepClassifier:
@@ -93,18 +96,32 @@ class StepClassifier:
     ) -> list[Prediction]:
         """Like `score` with the batches shared among processes; `gather` merges their results into all of them."""
         rows = self.rows_of(trajectories, options)
-        probabilities = site_probabilities(
-            self.model,
-            [row for _, row in rows],
-            options.tokens_per_batch,
-            self.pad_token_id,
-            autocast=options.autocast,
-            shard=shard,
-        )
-        if gather is not None:
-            probabilities = gather(probabilities)
+        if options.states_cache is not None and self.info.frozen_backbone is not None:
+            probabilities = self._from_states([row for _, row in rows], options, options.states_cache)
+        else:
+            probabilities = site_probabilities(
+                self.model,
+                [row for _, row in rows],
+                options.tokens_per_batch,
+                self.pad_token_id,
+                autocast=options.autocast,
+                shard=shard,
+            )
+            probabilities = probabilities if gather is None else gather(probabilities)
         finish = self.finisher(self.info, "online" if options.online else "whole")
         return predictions_of(trajectories, rows, probabilities, finish)
+
+    @torch.no_grad()
+    def _from_states(self, rows: Sequence[Row], options: ScoreOptions, folder: Path) -> dict[int, FloatArray]:
+        """The head on cached states; every process does all of them."""
+        identity = backbone_identity(str(self.info.frozen_backbone), self.model.dtype, options.autocast)
+        cache = StatesCache(folder, identity)
+        states = cached_site_states(
+            self.model, rows, options.tokens_per_batch, self.pad_token_id, options.autocast, cache
+        )
+        device = next(self.model.parameters()).device
+        logits = [self.model(site_features=state.to(device)).logits for state in states]
+        return {i: part.double().softmax(-1).cpu().numpy() for i, part in enumerate(logits)}
 
     def rows_of(self, trajectories: Sequence[Trajectory], options: ScoreOptions) -> list[tuple[int, Row]]:
         """The (trajectory number, row) pairs that scoring reads."""

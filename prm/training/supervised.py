@@ -22,7 +22,7 @@ from prm.models.checkpoint import CheckpointInfo
 from prm.models.fetch import resolve_model
 from prm.models.lora import with_lora
 from prm.models.mixed_head import StepReader, load_step_reader, parse_reads
-from prm.models.states import StatesCache, site_states
+from prm.models.states import StatesCache, backbone_identity, cached_site_states, site_states
 from prm.models.step_classifier import DTYPES, StepClassifier
 from prm.training.arguments import SupervisedOptions
 from prm.training.head_fit import candidates_of, choose_candidate, fit_linear_head, install, sites_of
@@ -192,26 +192,22 @@ class _Run:
         finish = StepClassifier.finisher(self._info, "whole")
         return ValidationSet(self._validation_runs, rows, finish, self._states(model, [row for _, row in rows]))
 
+    @property
+    def _frozen(self) -> bool:
+        return self._options.model.trainable_layers == 0 and self._options.model.lora_rank is None
+
     def _states(self, model: Any, rows: Sequence[Row]) -> list[torch.Tensor] | None:
         """The backbone's features, computed once, where nothing below the head is trained."""
-        training = self._options.training
-        frozen = self._options.model.trainable_layers == 0 and self._options.model.lora_rank is None
-        if not (frozen and training.cache_frozen_states):
+        training, folder = self._options.training, self._options.model.states_cache
+        if not (self._frozen and training.cache_frozen_states):
             return None
         model.to(training.device)
         autocast = torch.bfloat16 if training.bf16 else torch.float16 if training.fp16 else None
-
-        def compute(missing: Sequence[Row]) -> list[torch.Tensor]:
-            return site_states(model, missing, training.tokens_per_batch, self._pad, autocast)
-
-        folder = self._options.model.states_cache
+        how = (training.tokens_per_batch, self._pad, autocast)
         if folder is None:
-            return compute(rows)
-        choice = self._options.model
-        identity = (
-            f"{self._model_path} {choice.dtype} {autocast} {choice.num_layers} {getattr(model.config, 'reads', '')}"
-        )
-        return StatesCache(Path(folder), identity).states(rows, compute)
+            return site_states(model, rows, *how)
+        identity = backbone_identity(self._model_path, DTYPES[self._options.model.dtype], autocast)
+        return cached_site_states(model, rows, *how, StatesCache(Path(folder), identity))
 
     def _checkpoint_info(self) -> CheckpointInfo:
         runs = self._training_runs
@@ -222,6 +218,7 @@ class _Run:
             outcome=outcome,
             split_sha256=sha256_of_files(self._options.data.train_data),
             version=__version__,
+            frozen_backbone=self._model_path if self._frozen else None,
         )
 
     def _publish(self, trainer: StepTrainer, result: dict[str, Any]) -> None:

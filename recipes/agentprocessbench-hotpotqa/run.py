@@ -26,7 +26,7 @@ from prm.evaluation.baselines import fitted_baselines
 from prm.evaluation.metrics_file import evaluate
 from prm.evaluation.table import WIDTH, tables
 from prm.models.scoring import likeliest
-from prm.models.step_classifier import StepClassifier
+from prm.models.step_classifier import ScoreOptions, StepClassifier
 from prm.training.arguments import parse_recipe
 from prm.training.supervised import train_supervised
 from prm.types import LABELS, Prediction
@@ -83,7 +83,8 @@ def _predict_split(test: Path, folder: Path, recipe: Path, seed: int, states: Pa
     model = folder / "models" / "-".join(test.parent.relative_to(folder / "data").parts)
     arguments = ["--train_data", str(test.parent / "train.jsonl"), "--output_dir", str(model), "--seed", str(seed)]
     train_supervised(parse_recipe(recipe, [*arguments, "--states_cache", str(states), "--resume", "true"]))
-    predictions = StepClassifier.from_pretrained(model, dtype="bfloat16").score(read_all([str(test)]))
+    classifier = StepClassifier.from_pretrained(model, dtype="bfloat16")
+    predictions = classifier.score(read_all([str(test)]), ScoreOptions(states_cache=states))
     shutil.rmtree(model)  # a model a fold would fill the disk; the predictions are what is kept
     return predictions
 

@@ -34,26 +34,24 @@ class Report:
     figures: dict[str, Any]
     sizes: dict[str, Any]
 
-    def as_record(self) -> dict[str, Any]:
-        """The JSON line: figures, sizes, commit, versions and machine."""
-        return {
-            "benchmark": self.benchmark,
-            "data": self.data,
-            **self.figures,
-            "sizes": self.sizes,
-            "commit": _commit(),
-            "versions": {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}},
-            "machine": _machine(),
-            "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        }
+
+def environment() -> dict[str, Any]:
+    """What the figures hold for: commit, versions, machine and time, at the moment of the call."""
+    return {
+        "commit": _commit(),
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}},
+        "machine": _machine(),
+        "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+    }
 
 
-def publish(report: Report, out: Path) -> None:
-    """Prints the line and appends the JSON line to `out`."""
+def publish(report: Report, around: dict[str, Any], out: Path) -> None:
+    """Prints the line and appends the JSON line to `out`: the figures, their sizes, and the `environment`."""
     print(f"{report.line}  [{report.benchmark}, {report.data}]", flush=True)
     out.parent.mkdir(parents=True, exist_ok=True)
+    named = {"benchmark": report.benchmark, "data": report.data}
     with out.open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(report.as_record()) + "\n")
+        stream.write(json.dumps({**named, **report.figures, "sizes": report.sizes, **around}) + "\n")
 
 
 def shown(figure: dict[str, float], unit: str = "×") -> str:

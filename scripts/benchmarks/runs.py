@@ -18,7 +18,7 @@ from prm.types import RunIdentity, StepLabel, Trajectory
 _LONG_SHARE = 5
 """Every so manyth run of the skewed set is a long one."""
 
-_RUNS_IN_A_LONG_ONE = 4
+_RUNS_IN_A_LONG_ONE = 2
 _ENDLESS = 1_000_000
 _WORDS = ("the", "order", "was", "sent", "to", "a", "wrong", "address", "and", "came", "back", "late")
 
@@ -31,7 +31,7 @@ def ticket_runs(count: int, min_steps: int) -> list[Trajectory]:
 
 
 def skewed_runs(count: int) -> list[Trajectory]:
-    """Four of five runs are the first one to three steps of a ticket-desk run, each fifth is four runs in one."""
+    """Four of five runs are the first one to three steps of a ticket-desk run, each fifth is two whole runs in one."""
     source = generate_runs(_ENDLESS)
     runs = []
     for number in range(count):

@@ -62,3 +62,13 @@ def kill_prm_when(arguments: Sequence[str], ready: Callable[[], bool], timeout: 
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     process.wait()
+
+
+def run_measured(command: Sequence[str]) -> int:
+    """Runs a command that must succeed. Returns its peak memory in bytes."""
+    environment = {**_ENVIRONMENT, "OMP_NUM_THREADS": "2"}
+    process = subprocess.Popen(command, env=environment, cwd=ROOT)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return usage.ru_maxrss * 1024
