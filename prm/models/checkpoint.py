@@ -47,5 +47,5 @@ class CheckpointInfo:
                 "train one with `prm train supervised`"
             )
         names = ("protocol", "outcome", "split_sha256", "version", "frozen_backbone")
-        known = {name: stored.get(name) for name in names}
+        known: dict[str, Any] = {name: stored.get(name) for name in names}
         return cls(encoding=EncodingConfig(**stored["encoding"]), **known)

@@ -110,7 +110,8 @@ def cached_site_states(
 
     def compute(missing: Sequence[Row]) -> list[list[torch.Tensor]]:
         states = site_states(model, missing, tokens_per_batch, pad_token_id, autocast)
-        return [list(state.split([width for _, width in blocks], dim=-1)) for state in states]
+        widths = [width for _, width in blocks]
+        return [list(torch.split(state, widths, dim=-1)) for state in states]
 
     return cache.states([name for name, _ in blocks], rows, compute)
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 
 from prm.cli.quiet import quieten_transformers
@@ -29,7 +30,7 @@ from prm.models.scoring import likeliest
 from prm.models.step_classifier import ScoreOptions, StepClassifier
 from prm.training.arguments import parse_recipe
 from prm.training.supervised import train_supervised
-from prm.types import LABELS, Prediction
+from prm.types import LABELS, Prediction, Trajectory
 
 RECIPE = Path(__file__).parent / "supervised.yaml"
 
@@ -47,7 +48,7 @@ def main() -> None:
     quieten_transformers()
     metrics = cross_validate(options.data, options.out, options.recipe, options.seeds, options.folds)
     Console(width=WIDTH, highlight=False).print(tables(metrics))
-    for line in spread(metrics, [f"seed {seed}" for seed in options.seeds]):
+    for line in metrics["seeds"]["lines"]:
         print(line)
 
 
@@ -62,6 +63,9 @@ def cross_validate(data: str, out: Path, recipe: Path, seeds: Sequence[int], fol
     judges["unseen agent"] = _predict_splits(data, out / "unseen-agent", recipe, unseen, out / "states")
     gold = read_all([data])
     metrics = evaluate(gold, judges, baselines=fitted_baselines(gold, ["position_prior", "bag_of_words"], None, ""))
+    names = [f"seed {seed}" for seed in seeds]
+    lines = [*spread(metrics, names), paired_gain(gold, [judges[name] for name in names])]
+    metrics["seeds"] = {"names": names, "lines": lines}
     write_json(out / "metrics.json", metrics)
     return metrics
 
@@ -120,6 +124,22 @@ def spread(metrics: dict[str, Any], names: Sequence[str]) -> Iterable[str]:
         mean = sum(values) / len(values)
         deviation = (sum((value - mean) ** 2 for value in values) / max(len(values) - 1, 1)) ** 0.5
         yield f"{metric}: mean {mean:.1f}, sd {deviation:.1f} over {len(values)} seeds"
+
+
+def paired_gain(gold: Sequence[Trajectory], judges: Sequence[Sequence[Prediction]], draws: int = 10_000) -> str:
+    """StepAcc of the mean over the seeds minus that of always +1, with a paired 95 % interval over queries."""
+    by_key = [{prediction.key: prediction.step_labels for prediction in judge} for judge in judges]
+    queries = {query: i for i, query in enumerate(sorted({run.query for run in gold}))}
+    sums = np.zeros((len(queries), 2))  # labelled steps; mean hits of the seeds minus hits of always +1
+    for run in gold:
+        for index, label in run.step_labels.items():
+            hits = [labels[run.key].get(index) == label for labels in by_key]
+            sums[queries[run.query]] += (1, np.mean(hits) - (label == 1))
+    chosen = np.random.default_rng(0).integers(len(queries), size=(draws, len(queries)))
+    drawn = sums[chosen].sum(1)
+    low, high = np.quantile(100 * drawn[:, 1] / drawn[:, 0], [0.025, 0.975])
+    total = sums.sum(0)
+    return f"StepAcc over always +1: {100 * total[1] / total[0]:+.1f} points, paired 95 % [{low:.1f}, {high:.1f}]"
 
 
 if __name__ == "__main__":
