@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prm.errors import InputError
-from prm.types import Prediction, Trajectory
+from prm.types import Prediction, Probabilities, Trajectory
 
 Ints = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int8]
@@ -233,3 +233,8 @@ def _step_probabilities(indices: list[int], ends: list[int], predictions: Sequen
         rows.extend(given.get(index, unknown) for index in indices[start:end])
         start = end
     return np.array(rows, dtype=np.float64).reshape(-1, 3)
+
+
+def as_probabilities(shares: Floats) -> Probabilities:
+    """[3] → (p₋₁, p₀, p₊₁)."""
+    return (float(shares[0]), float(shares[1]), float(shares[2]))

@@ -18,8 +18,7 @@ from sklearn.model_selection import GroupKFold
 
 from prm.data.render import BlockKind, render
 from prm.errors import InputError
-from prm.evaluation.arrays import MISSING, Floats, Ints, query_of
-from prm.evaluation.baselines import as_probabilities
+from prm.evaluation.arrays import MISSING, Floats, Ints, as_probabilities, query_of
 from prm.types import LABELS, Prediction, Trajectory
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)

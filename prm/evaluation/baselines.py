@@ -14,8 +14,8 @@ from typing import TypeAlias
 import numpy as np
 
 from prm.errors import ConfigError, InputError
-from prm.evaluation.arrays import Floats, query_of
-from prm.types import LABELS, Prediction, Probabilities, StepLabel, Trajectory
+from prm.evaluation.arrays import Floats, as_probabilities, query_of
+from prm.types import LABELS, Prediction, StepLabel, Trajectory
 
 ALWAYS_POSITIVE = "always_positive"
 FITTED = ("majority", "position_prior", "bag_of_words")
@@ -181,8 +181,3 @@ def _soft(trajectory: Trajectory, cell_of: CellOf, table: Table) -> Prediction:
         step_probs={i: as_probabilities(s) for i, s in shares.items() if s is not None},
         final_prob=None if outcome is None else float(outcome[2]),
     )
-
-
-def as_probabilities(shares: Floats) -> Probabilities:
-    """[3] → (p₋₁, p₀, p₊₁)."""
-    return (float(shares[0]), float(shares[1]), float(shares[2]))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from prm.data.readers.arrow import undo_arrow
-from prm.data.readers.hub import read_hub_rows, split_hub_id
+from prm.data.readers.hub_rows import read_hub_rows, split_hub_id
 from prm.data.readers.row import Record, Row, read_jsonl_rows, read_value_rows
 from prm.errors import RecordError
 

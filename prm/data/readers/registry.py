@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from prm.data.jsonl import parse_json_object, read_lines, require_file
 from prm.data.readers import agentprocessbench, chat, hub, stepwise, taubench, trajectory
+from prm.data.readers.hub_rows import is_hub_id
 from prm.data.readers.row import Row, parse_row
 from prm.errors import ConfigError, InputError, RecordError, complaint
 from prm.types import Trajectory
@@ -71,7 +72,7 @@ def read_all(sources: Sequence[str], reader: str | None = None) -> list[Trajecto
 def refuse_missing(sources: Sequence[str]) -> None:
     """Raises MissingFileError where a source is neither a file, a folder nor a hub id."""
     for source in sources:
-        if not (Path(source).is_dir() or hub.is_hub_id(source)):
+        if not (Path(source).is_dir() or is_hub_id(source)):
             require_file(Path(source))
 
 
@@ -142,7 +143,7 @@ def detect_reader(source: str) -> str:
     path = Path(source)
     if source.partition(":")[0] == agentprocessbench.HUB_ID and not path.exists():
         return "agentprocessbench"
-    if path.is_dir() or hub.is_hub_id(source):
+    if path.is_dir() or is_hub_id(source):
         return "hub"
     require_file(path)
     for number, line in read_lines(path):
