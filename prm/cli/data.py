@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prm.cli.token_budget import MaxTokens, MaxToolTokens, Model, TokenCounter, open_encoder, print_budget
+
 if TYPE_CHECKING:
     from prm.data.check import CheckReport
     from prm.data.encode import Encoder
@@ -28,9 +30,9 @@ def register(app: typer.Typer) -> None:
 def check(
     sources: Sources,
     reader: Reader = None,
-    model: Annotated[str | None, typer.Option(help="Count tokens with this model's tokenizer (folder or id).")] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Say what a budget would cut (needs --model).")] = None,
-    max_tool_tokens: Annotated[int | None, typer.Option(min=1, help="Budget of one tool result.")] = None,
+    model: Model = None,
+    max_tokens: MaxTokens = None,
+    max_tool_tokens: MaxToolTokens = None,
     skip_bad: SkipBad = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -41,62 +43,19 @@ def check(
     from prm.data.check import check_trajectories, count_characters
     from prm.data.sources import SetBadAside, handle_bad, load_trajectories
 
-    encoder = _encoder(model, max_tokens, max_tool_tokens)
-    measure = _TokenCounter(encoder) if encoder is not None else count_characters
+    encoder = open_encoder(model, max_tokens, max_tool_tokens)
+    measure = TokenCounter(encoder) if encoder is not None else count_characters
     with handle_bad(skip_bad) as bad:
         loaded = track(load_trajectories(sources, reader, bad), "checking")
         report = check_trajectories(loaded, measure, "characters" if encoder is None else "tokens")
     result = report.as_dict()
     result["set_aside"] = bad.count if isinstance(bad, SetBadAside) else 0
-    if isinstance(measure, _TokenCounter) and max_tokens is not None:
-        result["budget"] = {
-            "max_tokens": max_tokens,
-            "max_tool_tokens": max_tool_tokens,
-            **measure.account.as_dict(),
-        }
+    if isinstance(measure, TokenCounter) and max_tokens is not None:
+        result["budget"] = {"max_tokens": max_tokens, "max_tool_tokens": max_tool_tokens, **measure.account.as_dict()}
     if as_json:
         typer.echo(json.dumps(result, indent=2))
     else:
         _print_report(report, result)
-
-
-class _TokenCounter:
-    """Counts a trajectory's tokens and adds up what the budget would do."""
-
-    def __init__(self, encoder: Encoder) -> None:
-        from prm.data.encode import LabelAccount
-
-        self._encoder = encoder
-        self.account = LabelAccount()
-
-    def __call__(self, trajectory: Any) -> int:
-        account = self._encoder.account(trajectory)
-        self.account.add(account)
-        return account.tokens
-
-
-def _encoder(model: str | None, max_tokens: int | None, max_tool_tokens: int | None) -> Encoder | None:
-    from prm.errors import ConfigError, DownloadError, complaint
-
-    if model is None:
-        for name, value in (("--max-tokens", max_tokens), ("--max-tool-tokens", max_tool_tokens)):
-            if value is not None:
-                raise ConfigError.at(name, "needs --model, whose tokens are counted", value, "add --model")
-        return None
-    if max_tool_tokens is not None and max_tokens is None:
-        raise ConfigError.at("--max-tool-tokens", "needs --max-tokens", max_tool_tokens, "add --max-tokens")
-    from transformers import AutoTokenizer
-
-    from prm.data.encode import Encoder, EncodingConfig
-
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(model)
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        rule = "must be a folder or id with a tokenizer"
-        raise DownloadError(complaint(f"--model {model}", rule, reason, "check the name and the connection")) from None
-    unlimited = 1 << 40
-    return Encoder(tokenizer, EncodingConfig(max_tokens or unlimited, max_tool_tokens))
 
 
 def _print_report(report: CheckReport, result: dict[str, Any]) -> None:
@@ -111,7 +70,7 @@ def _print_report(report: CheckReport, result: dict[str, Any]) -> None:
         shown = ", ".join(f"{name} {lengths[name]}" for name in ("p50", "p90", "max"))
         typer.echo(f"{lengths['unit']} a trajectory: {shown}")
     if "budget" in result:
-        _print_budget(result["budget"])
+        print_budget(result["budget"])
     for title, found in (
         ("warnings", report.warnings),
         ("contradictions", report.contradictions),
@@ -122,16 +81,6 @@ def _print_report(report: CheckReport, result: dict[str, Any]) -> None:
             typer.echo(f"  {line}")
     if result["set_aside"]:
         typer.echo(f"bad records set aside: {result['set_aside']}")
-
-
-def _print_budget(budget: dict[str, Any]) -> None:
-    typer.echo(f"under a budget of {budget['max_tokens']} tokens, labelled steps (-1 / 0 / +1):")
-    for name in ("labelled", "kept", "elided", "windowed", "dropped"):
-        counts = budget[name]
-        typer.echo(f"  {name}: {counts['-1']} / {counts['0']} / {counts['1']}")
-    typer.echo(f"  tokens left out: {budget['tokens_left_out']} of {budget['tokens']}")
-    typer.echo(f"  tool results cut: {budget['tool_results_elided']} of {budget['tool_results']}")
-    typer.echo(f"  rows: {budget['rows']}, the longest {budget['longest_row']} tokens")
 
 
 def _shares(counts: dict[str, int], total: int) -> str:
@@ -172,6 +121,9 @@ def build(
     ] = False,
     skip_bad: SkipBad = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a folder that holds something else.")] = False,
+    model: Model = None,
+    max_tokens: MaxTokens = None,
+    max_tool_tokens: MaxToolTokens = None,
 ) -> None:
     """Split trajectories by query into train, validation and test files, with a manifest."""
     from prm.cli.progress import track
@@ -193,11 +145,14 @@ def build(
         label_protocol=parse_protocol(label_protocol, "--label-protocol"),
         first_errors_only=mask_after_first_error,
     )
+    encoder = open_encoder(model, max_tokens, max_tool_tokens)
     tracker = partial(track, what="reading")
     result = run_build(sources, out, options, skip_bad=skip_bad, overwrite=overwrite, track=tracker)
     if result.already_built:
         typer.echo(f"{out}: already built")
     _print_build(out, result.manifest)
+    if encoder is not None and max_tokens is not None:
+        _print_part_budgets(out, result.manifest, encoder, max_tokens)
 
 
 def _holdout_key(key: str | None, templates: bool) -> str | None:
@@ -231,6 +186,18 @@ def _print_build(out: Path, manifest: Any) -> None:
     for reason, count in manifest["records"]["left_out"].items():
         if count:
             typer.echo(f"left out ({reason.replace('_', ' ')}): {count}")
+
+
+def _print_part_budgets(out: Path, manifest: Any, encoder: Encoder, max_tokens: int) -> None:
+    from prm.cli.progress import track
+    from prm.data.records import read_trajectories
+
+    for name in manifest["outputs"]:
+        counter = TokenCounter(encoder)
+        for trajectory in track(read_trajectories(out / name), "counting tokens"):
+            counter(trajectory)
+        typer.echo(str(out / name))
+        print_budget({"max_tokens": max_tokens, **counter.account.as_dict()})
 
 
 def convert(

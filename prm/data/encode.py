@@ -6,9 +6,8 @@ there is exactly one for each step. The number is checked all the same, and a di
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from prm.data.budget import (
     plan_elision,
     plan_windows,
 )
+from prm.data.label_account import LabelAccount
 from prm.data.plain_text import PlainTextTokenizer, TokenIds
 from prm.data.render import RENDERING_VERSION, Block, BlockKind, render
 from prm.data.run_features import run_features
@@ -107,50 +107,6 @@ class Row:
     def labelled(self) -> int:
         """How many sites have a label."""
         return sum(site.class_id != IGNORED or site.soft_label is not None for site in self.sites)
-
-
-@dataclass(slots=True)
-class LabelAccount:
-    """What became of the labelled steps, counted per class ("-1", "0", "1").
-
-    Attributes:
-        labelled: Labelled steps in the file.
-        kept: Read with their own text whole.
-        elided: Read with the middle of their own text left out.
-        windowed: Read in a row that does not begin with the run's first step (these count in `kept` or `elided` too).
-        dropped: Not read at all; 0 by construction, counted from the rows all the same.
-        tokens: Tokens of the runs in full; tokens_left_out: of which the budget left out.
-        tool_results: Tool results; tool_results_elided: of which the middle was left out.
-        rows: Rows made; longest_row: tokens of the longest.
-    """
-
-    labelled: Counter[str] = field(default_factory=Counter)
-    kept: Counter[str] = field(default_factory=Counter)
-    elided: Counter[str] = field(default_factory=Counter)
-    windowed: Counter[str] = field(default_factory=Counter)
-    dropped: Counter[str] = field(default_factory=Counter)
-    tokens: int = 0
-    tokens_left_out: int = 0
-    tool_results: int = 0
-    tool_results_elided: int = 0
-    rows: int = 0
-    longest_row: int = 0
-
-    def add(self, other: LabelAccount) -> None:
-        """Adds another account to this one."""
-        for name in ("labelled", "kept", "elided", "windowed", "dropped"):
-            getattr(self, name).update(getattr(other, name))
-        for name in ("tokens", "tokens_left_out", "tool_results", "tool_results_elided", "rows"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.longest_row = max(self.longest_row, other.longest_row)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain numbers, every class named."""
-        plain: dict[str, Any] = {}
-        for name in self.__slots__:
-            value = getattr(self, name)
-            plain[name] = {str(label): value[str(label)] for label in LABELS} if isinstance(value, Counter) else value
-        return plain
 
 
 @dataclass(frozen=True, slots=True)

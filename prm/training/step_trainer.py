@@ -165,6 +165,9 @@ class StepTrainer(Trainer):  # type: ignore[misc,unused-ignore]
         loss = site_cross_entropy(outputs.logits, inputs["targets"], total) * self.args.world_size
         return (loss, outputs) if return_outputs else loss
 
+    def create_model_card(self, *arguments: Any, **keywords: Any) -> None:
+        """Keeps the card that `prm.training.model_card` wrote; the Trainer's own would replace it on a push."""
+
     def floating_point_ops(self, inputs: dict[str, Any]) -> int:
         """As the Trainer counts them; 0 where the backbone is not run."""
         return super().floating_point_ops(inputs) if "input_ids" in inputs else 0

@@ -13,7 +13,8 @@ import torch
 from transformers import AutoTokenizer, EarlyStoppingCallback, PrinterCallback, ProgressCallback, set_seed
 from transformers.trainer_utils import get_last_checkpoint
 
-from prm.data.encode import Encoder, EncodingConfig, LabelAccount, Row
+from prm.data.encode import Encoder, EncodingConfig, Row
+from prm.data.label_account import LabelAccount
 from prm.data.protocol import protocol_of
 from prm.data.readers.registry import read_all
 from prm.errors import ConfigError

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from prm.data.encode import IGNORED, Encoder, LabelAccount, Row, Site
+from prm.data.encode import IGNORED, Encoder, Row, Site
+from prm.data.label_account import LabelAccount
 from prm.errors import ConfigError, InputError
 from prm.types import LABELS, Trajectory
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from prm.data.encode import IGNORED, Encoder, EncodingConfig, LabelAccount
+from prm.data.encode import IGNORED, Encoder, EncodingConfig
+from prm.data.label_account import LabelAccount
 from prm.data.plain_text import PlainTextTokenizer
 from prm.data.records import read_trajectories
 from prm.errors import ConfigError, ModelError
