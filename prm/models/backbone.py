@@ -11,6 +11,7 @@ from torch import nn
 from transformers import AutoConfig, AutoModelForTokenClassification
 
 from prm.errors import ConfigError, ModelError
+from prm.models.layers import layers_of
 from prm.models.site_head import CLASSES, head_name, with_sites
 from prm.types import LABELS
 
@@ -119,20 +120,6 @@ def cut_layers(config: Any, num_layers: int) -> None:
         if isinstance(value, list) and len(value) == total and name.startswith("layer"):
             setattr(config, name, value[:num_layers])
     config.num_hidden_layers = num_layers
-
-
-def layers_of(model: nn.Module, count: int) -> nn.ModuleList:
-    """The backbone's stack of layers.
-
-    Raises:
-        ModelError: No stack of `count` layers is found.
-    """
-    for module in model.modules():
-        if isinstance(module, nn.ModuleList) and len(module) == count:
-            return module
-    raise ModelError(
-        f"{type(model).__name__}: must have a stack of {count} layers, got none; leave all layers trainable"
-    )
 
 
 def freeze_below(model: Any, trainable_layers: int) -> None:

@@ -16,7 +16,8 @@ from transformers.modeling_outputs import TokenClassifierOutput
 
 from prm.data.run_features import FEATURES
 from prm.errors import ConfigError
-from prm.models.backbone import LABEL_NAMES, LoadOptions, cut_layers, layers_of, refuse_bidirectional
+from prm.models.backbone import LABEL_NAMES, LoadOptions, cut_layers, refuse_bidirectional
+from prm.models.layers import layers_of
 from prm.models.site_head import CLASSES
 
 PLACES = ("site", "text", "mean")

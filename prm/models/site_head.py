@@ -14,6 +14,7 @@ from torch import nn
 from transformers.modeling_outputs import TokenClassifierOutput
 
 from prm.errors import ModelError
+from prm.models.layers import layers_only
 
 CLASSES = 3
 
@@ -37,12 +38,28 @@ class SiteForward:
         if features is None and site_rows is None:
             return super().forward(input_ids=input_ids, **kwargs)  # type: ignore[misc]
         if features is None:
-            features = self.site_features(input_ids, site_rows, site_positions)
+            features = self.site_features(input_ids, site_rows, site_positions, **kwargs)
         return TokenClassifierOutput(logits=self.site_logits(features))
 
-    def site_features(self, input_ids: Any, site_rows: Any, site_positions: Any, **unread: Any) -> Any:
-        """What the head reads of each site: the last hidden state at its position, `[M, H] float32`."""
-        hidden = self.base_model(input_ids=input_ids, use_cache=False).last_hidden_state  # type: ignore[attr-defined]
+    def site_features(
+        self,
+        input_ids: Any,
+        site_rows: Any,
+        site_positions: Any,
+        lower_states: Any = None,
+        skipped_layers: int = 0,
+        **unread: Any,
+    ) -> Any:
+        """What the head reads of each site: the last hidden state at its position, `[M, H] float32`.
+
+        With `lower_states`, `[B, T, H]`, the output of the first `skipped_layers` layers, only the rest is run.
+        """
+        backbone: Any = self.base_model  # type: ignore[attr-defined]
+        if lower_states is None:
+            hidden = backbone(input_ids=input_ids, use_cache=False).last_hidden_state
+        else:
+            with layers_only(self, slice(skipped_layers, None)):
+                hidden = backbone(inputs_embeds=lower_states, use_cache=False).last_hidden_state
         return hidden[site_rows, site_positions].float()
 
     @property

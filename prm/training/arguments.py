@@ -116,9 +116,9 @@ class StepTrainingArguments(TrainingArguments):  # type: ignore[misc,unused-igno
     )
     outcome_weight: float = field(default=1.0, metadata={"help": "Weight of the outcome site's loss; 0 = untrained."})
     cache_frozen_states: bool = field(
-        default=True,
-        metadata={"help": "With a frozen backbone, compute its states once and keep them in memory."},
+        default=True, metadata={"help": "Compute what frozen layers give once and keep it in memory."}
     )
+    cache_gib: float = field(default=2.0, metadata={"help": "Memory that the output of frozen lower layers may take."})
     early_stopping_patience: int | None = field(
         default=None, metadata={"help": "Stop after so many evaluations without a better one."}
     )

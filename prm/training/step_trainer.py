@@ -27,6 +27,7 @@ from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 from prm.data.encode import Row
 from prm.evaluation.step_metrics import summary
 from prm.models.batching import TokenBatchSampler, pad_rows
+from prm.models.lower_states import pad_states
 from prm.models.scoring import FloatArray, Shard, predictions_of, site_probabilities
 from prm.training.losses import site_cross_entropy
 from prm.training.targets import TrainingRow
@@ -85,6 +86,8 @@ class StepTrainer(Trainer):  # type: ignore[misc,unused-ignore]
         validation: What `evaluate` reads, or None.
         pad_token_id: Any token id.
         states: With a frozen backbone, its features of each row, `[rows][S, F]`; else None.
+        lower: With frozen lower layers, their output for each row, `[rows][T_i, H]`; else None.
+        skipped_layers: How many layers `lower` is the output of.
         keywords: As of `transformers.Trainer`.
     """
 
@@ -95,6 +98,8 @@ class StepTrainer(Trainer):  # type: ignore[misc,unused-ignore]
         validation: ValidationSet | None,
         pad_token_id: int,
         states: Sequence[torch.Tensor] | None = None,
+        lower: Sequence[torch.Tensor] | None = None,
+        skipped_layers: int = 0,
         **keywords: Any,
     ) -> None:
         # Several GPUs without a launcher would make the Trainer scatter flat site tensors; one GPU is used then.
@@ -107,6 +112,8 @@ class StepTrainer(Trainer):  # type: ignore[misc,unused-ignore]
         self._validation = validation
         self._pad = pad_token_id
         self._states = states
+        self._lower = lower
+        self._skipped_layers = skipped_layers
 
     @property
     def _shard(self) -> Shard:
@@ -138,6 +145,9 @@ class StepTrainer(Trainer):  # type: ignore[misc,unused-ignore]
             inputs["site_features"] = torch.cat([torch.zeros(0, width), *(self._states[i] for i in numbers)])
             return inputs
         batch = pad_rows([row.row for row in rows], self._pad)
+        if self._lower is not None and numbers:
+            inputs["lower_states"] = pad_states([self._lower[i] for i in numbers])
+            inputs["skipped_layers"] = self._skipped_layers
         return {**inputs, **{name: getattr(batch, name) for name in batch.__slots__}}
 
     def get_batch_samples(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -22,7 +23,9 @@ from prm.models.backbone import LoadOptions, freeze_below, load_token_classifier
 from prm.models.checkpoint import CheckpointInfo
 from prm.models.fetch import resolve_model
 from prm.models.lora import with_lora
+from prm.models.lower_states import frozen_layers, goes_on_from_the_middle, lower_states
 from prm.models.mixed_head import StepReader, load_step_reader, parse_reads
+from prm.models.site_head import SiteForward
 from prm.models.states import StatesCache, backbone_identity, cached_site_states, site_states
 from prm.models.step_classifier import DTYPES, StepClassifier
 from prm.training.arguments import SupervisedOptions
@@ -165,12 +168,14 @@ class _Run:
 
     def _trainer(self, model: Any, rows: list[TrainingRow]) -> StepTrainer:
         training = self._options.training
-        states = self._states(model, [row.row for row in rows])
+        lower, skipped = self._lower_states(model, [row.row for row in rows])
         trainer = StepTrainer(
             model=model,
             args=training,
             rows=rows,
-            states=states,
+            states=self._states(model, [row.row for row in rows]),
+            lower=lower,
+            skipped_layers=skipped,
             validation=self._validation(model),
             pad_token_id=self._pad,
             processing_class=self._tokenizer,
@@ -203,12 +208,43 @@ class _Run:
         if not (self._frozen and training.cache_frozen_states):
             return None
         model.to(training.device)
-        autocast = torch.bfloat16 if training.bf16 else torch.float16 if training.fp16 else None
-        how = (training.tokens_per_batch, self._pad, autocast)
+        how = (training.tokens_per_batch, self._pad, self._autocast)
         if folder is None:
             return site_states(model, rows, *how)
-        identity = backbone_identity(self._model_path, DTYPES[self._options.model.dtype], autocast)
+        identity = backbone_identity(self._model_path, DTYPES[self._options.model.dtype], self._autocast)
         return cached_site_states(model, rows, *how, StatesCache(Path(folder), identity))
+
+    def _lower_states(self, model: Any, rows: Sequence[Row]) -> tuple[list[torch.Tensor] | None, int]:
+        """The output of the frozen lower layers for every row, and how many layers; None where it does not pay."""
+        training = self._options.training
+        if not self._caches_lower_layers(model):
+            return None, 0
+        skipped = frozen_layers(model)
+        size = sum(len(row.input_ids) for row in rows) * model.config.hidden_size * 4 / 2**30
+        if skipped == 0 or size > training.cache_gib:
+            _log.info("frozen layers are not cached: %d of them, %.1f GiB of %.1f", skipped, size, training.cache_gib)
+            return None, 0
+        model.to(training.device)
+        if not goes_on_from_the_middle(model, rows[0], skipped, self._pad):
+            _log.info("frozen layers are not cached: %s cannot go on from a middle layer", type(model).__name__)
+            return None, 0
+        _log.info("caching the output of %d frozen layers (%.1f GiB)", skipped, size)
+        autocast = self._autocast
+        return lower_states(model, rows, skipped, training.tokens_per_batch, self._pad, autocast), skipped
+
+    def _caches_lower_layers(self, model: Any) -> bool:
+        """Whether a cache can pay: lower layers frozen, a plain head, whole weights on each process, several epochs."""
+        training = self._options.training
+        partly = bool(self._options.model.trainable_layers) and self._options.model.lora_rank is None
+        repeated = training.num_train_epochs > 1 and training.max_steps < 0
+        sharded = bool(training.fsdp) or training.deepspeed or os.environ.get("ACCELERATE_USE_FSDP") == "true"
+        plain = isinstance(model, SiteForward)
+        return training.cache_frozen_states and partly and repeated and plain and not sharded
+
+    @property
+    def _autocast(self) -> torch.dtype | None:
+        training = self._options.training
+        return torch.bfloat16 if training.bf16 else torch.float16 if training.fp16 else None
 
     def _checkpoint_info(self) -> CheckpointInfo:
         runs = self._training_runs

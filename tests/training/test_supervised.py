@@ -180,3 +180,14 @@ def test_bfloat16_checkpointing_and_early_stop_work_together(backbone: Path, dat
     )
     batches_an_epoch = result["updates"] // 2
     assert result["updates"] == 2 * batches_an_epoch  # a second equal evaluation stops it, long before six epochs
+
+
+def test_cached_lower_layers_give_the_weights_of_an_uncached_run(
+    backbone: Path, data: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    partly = ("--trainable_layers", "1", "--num_train_epochs", "2")
+    with caplog.at_level("INFO"):
+        _train(backbone, data, tmp_path / "a", *partly)
+    assert "caching the output of 2 frozen layers" in caplog.text
+    _train(backbone, data, tmp_path / "b", *partly, "--cache_frozen_states", "false")
+    _assert_same_weights(tmp_path / "a", tmp_path / "b", atol=2e-5)
