@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--trainable-layers", type=int, default=6, help="top layers trained (%(default)s)")
     parser.add_argument("--max-tokens", type=_positive, default=1536, help="tokens of a row (%(default)s)")
     parser.add_argument("--repeats", type=_positive, default=5, help="measured rounds (%(default)s)")
-    parser.add_argument("--tokens", type=_positive, default=12_000, help="train: tokens of a round (%(default)s)")
+    parser.add_argument("--tokens", type=_positive, default=9_000, help="train: tokens of a round (%(default)s)")
     parser.add_argument("--limit", type=_positive, help="score: at most so many runs of a set, evenly spaced")
     parser.add_argument("--records", type=_positive, default=100_000, help="check: records (%(default)s)")
     parser.add_argument("--out", type=Path, default=Path("runs/bench.jsonl"), help="file to append to (%(default)s)")
