@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from torch import nn
 from prm.data.encode import Row
 from prm.models.batching import batch_by_tokens, pad_rows
 from prm.models.layers import layers_of, layers_only
+from prm.models.memory import trim_heap
 
 _TOLERANCE = 1e-3
 _COARSE_TOLERANCE = 5e-2
@@ -43,11 +45,23 @@ def _drops(module: nn.Module) -> bool:
     return isinstance(module, nn.Dropout) and module.p > 0
 
 
+@dataclass(frozen=True, slots=True)
+class LowerStates:
+    """The output of the first `layers` layers: `states` is `[rows][T_i, H] float32`, on the CPU."""
+
+    states: Sequence[torch.Tensor]
+    layers: int
+
+    def padded(self, numbers: Sequence[int]) -> torch.Tensor:
+        """Those of some rows, `[B, T, H]`, zeros on the right."""
+        return nn.utils.rnn.pad_sequence([self.states[i] for i in numbers], batch_first=True)
+
+
 @torch.no_grad()
 def lower_states(
     model: Any, rows: Sequence[Row], count: int, tokens_per_batch: int, pad_token_id: int, autocast: torch.dtype | None
-) -> list[torch.Tensor]:
-    """The raw output of layer `count` for every token: `[rows][T_i, H] float32`, on the CPU."""
+) -> LowerStates:
+    """The raw output of layer `count` for every token of the rows."""
     device = next(model.parameters()).device
     arithmetic = torch.autocast(device.type, dtype=autocast) if autocast else contextlib.nullcontext()
     states: list[torch.Tensor] = [torch.empty(0)] * len(rows)
@@ -67,12 +81,8 @@ def lower_states(
                     states[i] = hidden[place, : len(rows[i].input_ids)].clone()
     finally:
         handle.remove()
-    return states
-
-
-def pad_states(states: Sequence[torch.Tensor]) -> torch.Tensor:
-    """`[B][T_i, H]` → `[B, T, H]`, zeros on the right."""
-    return nn.utils.rnn.pad_sequence(list(states), batch_first=True)
+        trim_heap()
+    return LowerStates(states, count)
 
 
 @torch.no_grad()
@@ -84,10 +94,10 @@ def goes_on_from_the_middle(model: Any, row: Row, count: int, pad_token_id: int)
     device = next(model.parameters()).device
     training = model.training
     model.eval()
-    (state,) = lower_states(model, [row], count, len(row.input_ids), pad_token_id, None)
+    state = lower_states(model, [row], count, len(row.input_ids), pad_token_id, None).padded([0])
     inputs = pad_rows([row], pad_token_id).model_inputs(device)
     whole = model(**inputs).logits
-    upper = model(**inputs, lower_states=state[None].to(device, model.dtype), skipped_layers=count).logits
+    upper = model(**inputs, lower_states=state.to(device, model.dtype), skipped_layers=count).logits
     model.train(training)
     tolerance = _TOLERANCE if model.dtype == torch.float32 else _COARSE_TOLERANCE
     return bool(torch.allclose(whole, upper, atol=tolerance, rtol=tolerance))

@@ -16,7 +16,7 @@ from typing import Any
 from prm.data.jsonl import dump_line, write_json
 from prm.data.records import dump_prediction
 from prm.errors import InputError
-from prm.models.scoring import Shard, in_chunks
+from prm.models.scoring import ALONE, Shard, in_chunks
 from prm.models.step_classifier import ScoreOptions, StepClassifier
 from prm.types import Trajectory
 
@@ -31,7 +31,7 @@ def score_file(
     options: ScoreOptions,
     *,
     fingerprint: dict[str, Any],
-    shard: Shard = Shard(),  # noqa: B008 (frozen)
+    shard: Shard = ALONE,
     gather: Callable[[Any], Any] | None = None,
     on_scored: Callable[[int], None] = lambda count: None,
 ) -> int:

@@ -13,6 +13,7 @@ import torch
 
 from prm.data.encode import Row
 from prm.models.batching import batch_by_tokens, pad_rows
+from prm.models.lower_states import LowerStates
 from prm.types import LABELS, Prediction, Probabilities, Trajectory
 
 FloatArray = npt.NDArray[np.float64]
@@ -37,6 +38,10 @@ class Shard:
             yield batches[i] if i < len(batches) else []
 
 
+ALONE = Shard()
+"""The whole work, on one process."""
+
+
 @torch.no_grad()
 def site_probabilities(
     model: Any,
@@ -45,8 +50,8 @@ def site_probabilities(
     pad_token_id: int,
     *,
     autocast: torch.dtype | None = None,
-    shard: Shard = Shard(),
-    on_batch: Callable[[int], None] = lambda rows: None,
+    shard: Shard = ALONE,
+    lower: LowerStates | None = None,
 ) -> dict[int, FloatArray]:
     """Class probabilities at the sites of this process's rows.
 
@@ -57,7 +62,7 @@ def site_probabilities(
         pad_token_id: Any token id.
         autocast: Type of the backbone's arithmetic where it differs from its weights.
         shard: Which part is this process's.
-        on_batch: Called with the number of rows done, for progress.
+        lower: What frozen lower layers gave for the rows; None = run the whole model.
 
     Returns:
         Row number → `[S, 3] float64`; only sites are kept, so memory does not grow with the vocabulary or the length.
@@ -68,13 +73,18 @@ def site_probabilities(
     for numbers in shard.share(batch_by_tokens([len(row.input_ids) for row in rows], tokens_per_batch)):
         batch = pad_rows([rows[i] for i in numbers], pad_token_id)
         with context:
-            logits = model(**batch.model_inputs(device)).logits
+            logits = model(**batch.model_inputs(device), **_lower_inputs(lower, numbers, device)).logits
         probabilities = logits.double().softmax(-1).cpu().numpy()
         ends = np.cumsum([0, *(len(rows[i].sites) for i in numbers)])
         for i, start, end in zip(numbers, ends[:-1], ends[1:], strict=True):
             found[i] = probabilities[start:end]
-        on_batch(len(numbers))
     return found
+
+
+def _lower_inputs(lower: LowerStates | None, numbers: Sequence[int], device: torch.device) -> dict[str, Any]:
+    if lower is None or not numbers:
+        return {}
+    return {"lower_states": lower.padded(numbers).to(device), "skipped_layers": lower.layers}
 
 
 def predictions_of(

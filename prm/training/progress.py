@@ -17,6 +17,8 @@ from rich.progress import (
 )
 from transformers import TrainerCallback
 
+from prm.models.memory import trim_heap
+
 _SHOWN = {"eval_step_acc": "StepAcc", "eval_first_err_acc": "FirstErrAcc", "eval_loss": "loss"}
 
 
@@ -72,6 +74,22 @@ class TrainingProgress(TrainerCallback):  # type: ignore[misc,unused-ignore]
         if self._task is not None:
             self._bar.stop()
             self._task = None
+
+
+class HeapTrim(TrainerCallback):  # type: ignore[misc,unused-ignore]
+    """On a CPU: gives freed memory back now and then, since batches of ever new shapes tear holes into the heap."""
+
+    _EVERY_STEPS = 20
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Trims every so many updates."""
+        if args.device.type == "cpu" and state.global_step % self._EVERY_STEPS == 0:
+            trim_heap()
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Trims after an evaluation."""
+        if args.device.type == "cpu":
+            trim_heap()
 
 
 def _shown(name: str, value: float) -> str:

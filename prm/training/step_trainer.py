@@ -27,7 +27,7 @@ from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 from prm.data.encode import Row
 from prm.evaluation.step_metrics import summary
 from prm.models.batching import TokenBatchSampler, pad_rows
-from prm.models.lower_states import pad_states
+from prm.models.lower_states import LowerStates
 from prm.models.scoring import FloatArray, Shard, predictions_of, site_probabilities
 from prm.training.losses import site_cross_entropy
 from prm.training.targets import TrainingRow
@@ -45,12 +45,14 @@ class ValidationSet:
         rows: (trajectory number, row) of every row, labelled or not.
         finish: Builds a prediction from the probabilities of a run's sites.
         states: With a frozen backbone, its features of each row, `[rows][S, F]`; else None.
+        lower: With frozen lower layers, their output for each row; else None.
     """
 
     trajectories: Sequence[Trajectory]
     rows: Sequence[tuple[int, Row]]
     finish: Callable[[Trajectory, dict[int | None, Probabilities]], Prediction]
     states: Sequence[torch.Tensor] | None = None
+    lower: LowerStates | None = None
 
 
 class RowDataset(Dataset[TrainingRow]):
@@ -86,8 +88,7 @@ class StepTrainer(Trainer):  # type: ignore[misc,unused-ignore]
         validation: What `evaluate` reads, or None.
         pad_token_id: Any token id.
         states: With a frozen backbone, its features of each row, `[rows][S, F]`; else None.
-        lower: With frozen lower layers, their output for each row, `[rows][T_i, H]`; else None.
-        skipped_layers: How many layers `lower` is the output of.
+        lower: With frozen lower layers, their output for each row; else None.
         keywords: As of `transformers.Trainer`.
     """
 
@@ -98,8 +99,7 @@ class StepTrainer(Trainer):  # type: ignore[misc,unused-ignore]
         validation: ValidationSet | None,
         pad_token_id: int,
         states: Sequence[torch.Tensor] | None = None,
-        lower: Sequence[torch.Tensor] | None = None,
-        skipped_layers: int = 0,
+        lower: LowerStates | None = None,
         **keywords: Any,
     ) -> None:
         # Several GPUs without a launcher would make the Trainer scatter flat site tensors; one GPU is used then.
@@ -113,7 +113,6 @@ class StepTrainer(Trainer):  # type: ignore[misc,unused-ignore]
         self._pad = pad_token_id
         self._states = states
         self._lower = lower
-        self._skipped_layers = skipped_layers
 
     @property
     def _shard(self) -> Shard:
@@ -146,8 +145,8 @@ class StepTrainer(Trainer):  # type: ignore[misc,unused-ignore]
             return inputs
         batch = pad_rows([row.row for row in rows], self._pad)
         if self._lower is not None and numbers:
-            inputs["lower_states"] = pad_states([self._lower[i] for i in numbers])
-            inputs["skipped_layers"] = self._skipped_layers
+            inputs["lower_states"] = self._lower.padded(numbers)
+            inputs["skipped_layers"] = self._lower.layers
         return {**inputs, **{name: getattr(batch, name) for name in batch.__slots__}}
 
     def get_batch_samples(
@@ -213,6 +212,7 @@ class StepTrainer(Trainer):  # type: ignore[misc,unused-ignore]
             self._pad,
             autocast=self._autocast(),
             shard=self._shard,
+            lower=validation.lower,
         )
         return self._gathered(found)
 

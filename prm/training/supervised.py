@@ -23,7 +23,7 @@ from prm.models.backbone import LoadOptions, freeze_below, load_token_classifier
 from prm.models.checkpoint import CheckpointInfo
 from prm.models.fetch import resolve_model
 from prm.models.lora import with_lora
-from prm.models.lower_states import frozen_layers, goes_on_from_the_middle, lower_states
+from prm.models.lower_states import LowerStates, frozen_layers, goes_on_from_the_middle, lower_states
 from prm.models.mixed_head import StepReader, load_step_reader, parse_reads
 from prm.models.site_head import SiteForward
 from prm.models.states import StatesCache, backbone_identity, cached_site_states, site_states
@@ -31,7 +31,7 @@ from prm.models.step_classifier import DTYPES, StepClassifier
 from prm.training.arguments import SupervisedOptions
 from prm.training.head_fit import candidates_of, choose_candidate, fit_linear_head, install, sites_of
 from prm.training.model_card import write_model_card
-from prm.training.progress import TrainingProgress
+from prm.training.progress import HeapTrim, TrainingProgress
 from prm.training.run_folder import (
     finished_result,
     mark_finished,
@@ -168,14 +168,12 @@ class _Run:
 
     def _trainer(self, model: Any, rows: list[TrainingRow]) -> StepTrainer:
         training = self._options.training
-        lower, skipped = self._lower_states(model, [row.row for row in rows])
         trainer = StepTrainer(
             model=model,
             args=training,
             rows=rows,
             states=self._states(model, [row.row for row in rows]),
-            lower=lower,
-            skipped_layers=skipped,
+            lower=self._lower_states(model, [row.row for row in rows]),
             validation=self._validation(model),
             pad_token_id=self._pad,
             processing_class=self._tokenizer,
@@ -183,6 +181,7 @@ class _Run:
         trainer.remove_callback(PrinterCallback)
         trainer.remove_callback(ProgressCallback)
         trainer.add_callback(TrainingProgress(self._folder))
+        trainer.add_callback(HeapTrim)
         if training.early_stopping_patience is not None:
             trainer.add_callback(EarlyStoppingCallback(training.early_stopping_patience))
         return trainer
@@ -196,7 +195,9 @@ class _Run:
             return None
         rows = [(n, row) for n, run in enumerate(self._validation_runs) for row in self._encoder.encode(run)]
         finish = StepClassifier.finisher(self._info, "whole")
-        return ValidationSet(self._validation_runs, rows, finish, self._states(model, [row for _, row in rows]))
+        encoded = [row for _, row in rows]
+        states, lower = self._states(model, encoded), self._lower_states(model, encoded)
+        return ValidationSet(self._validation_runs, rows, finish, states, lower)
 
     @property
     def _frozen(self) -> bool:
@@ -214,23 +215,22 @@ class _Run:
         identity = backbone_identity(self._model_path, DTYPES[self._options.model.dtype], self._autocast)
         return cached_site_states(model, rows, *how, StatesCache(Path(folder), identity))
 
-    def _lower_states(self, model: Any, rows: Sequence[Row]) -> tuple[list[torch.Tensor] | None, int]:
-        """The output of the frozen lower layers for every row, and how many layers; None where it does not pay."""
+    def _lower_states(self, model: Any, rows: Sequence[Row]) -> LowerStates | None:
+        """The output of the frozen lower layers for every row; None where that does not pay."""
         training = self._options.training
         if not self._caches_lower_layers(model):
-            return None, 0
-        skipped = frozen_layers(model)
+            return None
+        layers = frozen_layers(model)
         size = sum(len(row.input_ids) for row in rows) * model.config.hidden_size * 4 / 2**30
-        if skipped == 0 or size > training.cache_gib:
-            _log.info("frozen layers are not cached: %d of them, %.1f GiB of %.1f", skipped, size, training.cache_gib)
-            return None, 0
+        if layers == 0 or size > training.cache_gib:
+            _log.info("frozen layers are not cached: %d of them, %.1f GiB of %.1f", layers, size, training.cache_gib)
+            return None
         model.to(training.device)
-        if not goes_on_from_the_middle(model, rows[0], skipped, self._pad):
+        if not goes_on_from_the_middle(model, rows[0], layers, self._pad):
             _log.info("frozen layers are not cached: %s cannot go on from a middle layer", type(model).__name__)
-            return None, 0
-        _log.info("caching the output of %d frozen layers (%.1f GiB)", skipped, size)
-        autocast = self._autocast
-        return lower_states(model, rows, skipped, training.tokens_per_batch, self._pad, autocast), skipped
+            return None
+        _log.info("caching the output of %d frozen layers (%.1f GiB)", layers, size)
+        return lower_states(model, rows, layers, training.tokens_per_batch, self._pad, self._autocast)
 
     def _caches_lower_layers(self, model: Any) -> bool:
         """Whether a cache can pay: lower layers frozen, a plain head, whole weights on each process, several epochs."""

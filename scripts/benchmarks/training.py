@@ -37,7 +37,7 @@ from prm.training.targets import TargetOptions, TrainingRow, training_rows
 from prm.types import Trajectory
 
 STOCK_BATCH_SIZES = (1, 4, 8)
-TOKENS_PER_BATCH = 2600
+TOKENS_PER_BATCH = 1800
 """As in the quickstart recipe."""
 
 EPOCHS = 3
@@ -153,7 +153,6 @@ class _Sides:
                 validation=None,
                 pad_token_id=pad,
                 lower=lower,
-                skipped_layers=skipped,
             )
             return preparation + self._loop_seconds("prm", trainer)
 

@@ -10,7 +10,7 @@ import torch
 from prm.data.encode import Encoder, EncodingConfig
 from prm.models.backbone import LoadOptions, freeze_below, load_token_classifier
 from prm.models.batching import pad_rows
-from prm.models.lower_states import frozen_layers, goes_on_from_the_middle, lower_states, pad_states
+from prm.models.lower_states import frozen_layers, goes_on_from_the_middle, lower_states
 from tests.tiny import byte_level_tokenizer, make_run, save_gpt2, save_llama, save_qwen
 
 _ROWS = [row for i in range(4) for row in Encoder(byte_level_tokenizer(), EncodingConfig()).encode(make_run(i, 1 + i))]
@@ -26,7 +26,7 @@ def test_upper_layers_on_cached_states_give_the_whole_model(save: object, tmp_pa
     inputs = pad_rows(_ROWS, 0).model_inputs(torch.device("cpu"))
     with torch.no_grad():
         whole = model(**inputs).logits
-        upper = model(**inputs, lower_states=pad_states(states), skipped_layers=2).logits
+        upper = model(**inputs, lower_states=states.padded(range(len(_ROWS))), skipped_layers=2).logits
     torch.testing.assert_close(whole, upper, atol=1e-5, rtol=0)
     assert model.config.num_hidden_layers == len(model.base_model.layers) == 3
 
