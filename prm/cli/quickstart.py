@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 def quickstart(
     context: typer.Context,
     out: Annotated[Path, typer.Option("--out", help="Folder for everything it writes.")] = Path("runs/quickstart"),
-    runs: Annotated[int, typer.Option("--runs", min=50, help="Ticket-desk runs to generate.")] = 400,
+    runs: Annotated[int, typer.Option("--runs", min=50, help="Ticket-desk runs to generate.")] = 440,
     seed: Annotated[int, typer.Option("--seed", help="Draws the runs and the split.")] = 0,
 ) -> None:
     """Train and measure a step classifier on built-in data; other options go to `prm train supervised`."""

@@ -38,7 +38,7 @@ class QuickstartOptions:
         overrides: Options of `prm train supervised` that win over the recipe.
     """
 
-    runs: int = 400
+    runs: int = 440
     seed: int = 0
     overrides: Sequence[str] = ()
 

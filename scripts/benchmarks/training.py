@@ -37,7 +37,7 @@ from prm.training.targets import TargetOptions, TrainingRow, training_rows
 from prm.types import Trajectory
 
 STOCK_BATCH_SIZES = (1, 4, 8)
-TOKENS_PER_BATCH = 1800
+TOKENS_PER_BATCH = 2600
 """As in the quickstart recipe."""
 
 EPOCHS = 3
