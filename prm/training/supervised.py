@@ -111,6 +111,8 @@ class _Run:
         result = {
             **(fitted or self._descend(trainer)),
             **_final_metrics(trainer),
+            "processes": trainer.args.world_size,
+            "distributed_type": trainer.accelerator.distributed_type.value,
             "labels": account.as_dict(),
             "class_weights": list(self._targets.class_weights),
         }
