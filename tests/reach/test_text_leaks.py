@@ -65,11 +65,10 @@ def leaks(rows: list[tuple[str, int]], least: int, share: float) -> list[tuple[s
 def test_no_spoken_phrase_gives_a_label_away() -> None:
     rows = [
         (masked(step.message["content"]), int(step.label or 0))
-        for run in generate_runs(4000, seed=3)
+        for run in generate_runs(2000, seed=3)
         for step in run.steps
     ]
-    # 1 % of the runs; with fewer, one phrase among thousands passes the share by chance.
-    assert leaks(rows, least=40, share=0.95) == []
+    assert leaks(rows, least=20, share=0.95) == []
 
 
 def test_the_leak_check_sees_a_leak() -> None:
