@@ -12,6 +12,7 @@ from transformers import AutoConfig, AutoModelForTokenClassification
 
 from prm.errors import ConfigError, ModelError
 from prm.models.layers import layers_of
+from prm.models.reachable import reachable
 from prm.models.site_head import CLASSES, head_name, with_sites
 from prm.types import LABELS
 
@@ -77,7 +78,8 @@ def load_token_classifier(model: str, num_layers: int | None, options: LoadOptio
         ConfigError: More layers are asked for than there are.
         ModelError: The architecture has no token-classification class, or it sees the future.
     """
-    config = AutoConfig.from_pretrained(model, trust_remote_code=options.trust_remote_code)
+    with reachable(model):
+        config = AutoConfig.from_pretrained(model, trust_remote_code=options.trust_remote_code)
     config = getattr(config, "get_text_config", lambda: config)()
     if getattr(config, "is_encoder_decoder", False):
         raise ModelError(f"{model}: the backbone must be decoder-only, got {config.model_type}; choose a causal model")
@@ -105,7 +107,8 @@ def load_with_sites(model: str, config: Any, options: LoadOptions, **keywords: A
             "choose another backbone"
         ) from None
     reader = plain if hasattr(plain, "site_features") else with_sites(plain)
-    loaded = reader.from_pretrained(model, config=config, use_safetensors=True, **options.keywords(), **keywords)
+    with reachable(model):
+        loaded = reader.from_pretrained(model, config=config, use_safetensors=True, **options.keywords(), **keywords)
     # A head that the checkpoint holds is read in float32; a new one would come in the backbone's type.
     loaded.get_submodule(head_name(loaded)).float()
     return loaded

@@ -18,6 +18,7 @@ from prm.data.run_features import FEATURES
 from prm.errors import ConfigError
 from prm.models.backbone import LABEL_NAMES, LoadOptions, cut_layers, refuse_bidirectional
 from prm.models.layers import layers_of
+from prm.models.reachable import reachable
 from prm.models.site_head import CLASSES
 
 PLACES = ("site", "text", "mean")
@@ -240,7 +241,8 @@ def load_step_reader(
     Raises:
         ConfigError: A layer that the backbone does not have.
     """
-    config = AutoConfig.from_pretrained(model, trust_remote_code=options.trust_remote_code)
+    with reachable(model):
+        config = AutoConfig.from_pretrained(model, trust_remote_code=options.trust_remote_code)
     config = getattr(config, "get_text_config", lambda: config)()
     cut_layers(config, max(layer for _, layer in reads))
     backbone = AutoModel.from_pretrained(model, config=config, use_safetensors=True, **options.keywords())

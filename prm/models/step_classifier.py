@@ -17,6 +17,7 @@ from prm.data.encode import Encoder, Row
 from prm.errors import ConfigError, MissingFileError
 from prm.models.backbone import LoadOptions, load_with_sites
 from prm.models.checkpoint import CheckpointInfo
+from prm.models.reachable import reachable
 from prm.models.scoring import FloatArray, Shard, likeliest, predictions_of, site_probabilities
 from prm.models.states import StatesCache, backbone_identity, cached_site_states
 from prm.types import Prediction, Probabilities, Trajectory
@@ -81,7 +82,8 @@ class StepClassifier:
         """
         _refuse_missing_folder(path)
         options = LoadOptions(_dtype(dtype), attn_implementation, trust_remote_code)
-        config = AutoConfig.from_pretrained(path, trust_remote_code=trust_remote_code)
+        with reachable(str(path)):
+            config = AutoConfig.from_pretrained(path, trust_remote_code=trust_remote_code)
         info = CheckpointInfo.of_config(config, str(path))
         model = _load(str(path), config, options)
         tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=trust_remote_code)

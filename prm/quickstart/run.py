@@ -24,6 +24,7 @@ from prm.training.supervised import train_supervised
 RECIPE = Path(__file__).parent / "recipe.yaml"
 JUDGE = "step classifier"
 BAG_OF_WORDS = "bag_of_words"
+BASE_MODEL = "smollm2-135m"
 
 _log = logging.getLogger(__name__)
 
@@ -53,15 +54,16 @@ def run_quickstart(out: Path, options: QuickstartOptions) -> dict[str, Any]:
     Returns:
         The metrics, as in metrics.json.
     """
+    split = out / "data"
+    training = parse_recipe(RECIPE, [*_arguments(out, split), *options.overrides])
     _log.info("1/5 data: %d runs of scripted agents on the ticket desk", options.runs)
     runs = out / "runs.jsonl"
     write_jsonl(runs, (dump_trajectory(run) for run in generate_runs(options.runs, options.seed)))
-    split = out / "data"
     build([str(runs)], split, BuildOptions(seed=options.seed, holdout_key="template"))
     _log.info("2/5 base model")
-    model = resolve_model("smollm2-135m")
+    resolve_model(BASE_MODEL)
     _log.info("3/5 training (%s)", RECIPE.name)
-    train_supervised(parse_recipe(RECIPE, [*_arguments(out, split, model), *options.overrides]))
+    train_supervised(training)
     release_memory()
     _log.info("4/5 scoring runs of templates that were never trained on")
     predictions = _score(out / "model", split / "test.jsonl", out / "predictions.jsonl")
@@ -71,11 +73,10 @@ def run_quickstart(out: Path, options: QuickstartOptions) -> dict[str, Any]:
     return metrics
 
 
-def _arguments(out: Path, split: Path, model: str) -> list[str]:
+def _arguments(out: Path, split: Path) -> list[str]:
     values = {
         "train_data": split / "train.jsonl",
         "validation_data": split / "validation.jsonl",
-        "model": model,
         "output_dir": out / "model",
         "resume": True,
     }

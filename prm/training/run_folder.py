@@ -90,10 +90,11 @@ def publish_model(written: Path, folder: Path) -> None:
 
 
 def sha256_of_files(paths: list[str]) -> str:
-    """One hash over the bytes of all files, in order."""
+    """One hash over the bytes of all files, in order; of a source that is no file (a hub id) its name counts."""
     digest = hashlib.sha256()
     for path in paths:
-        digest.update(hashlib.sha256(Path(path).read_bytes()).digest())
+        content = Path(path).read_bytes() if Path(path).is_file() else path.encode()
+        digest.update(hashlib.sha256(content).digest())
     return digest.hexdigest()
 
 

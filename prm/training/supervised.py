@@ -16,7 +16,7 @@ from transformers.trainer_utils import get_last_checkpoint
 
 from prm.data.encode import Encoder, EncodingConfig, Row
 from prm.data.label_account import LabelAccount
-from prm.data.protocol import protocol_of
+from prm.data.protocol import mask_after_first_error, name_protocol, parse_protocol, protocol_of
 from prm.data.readers.registry import read_all
 from prm.errors import ConfigError
 from prm.models.backbone import LoadOptions, freeze_below, load_token_classifier
@@ -25,6 +25,7 @@ from prm.models.fetch import resolve_model
 from prm.models.lora import with_lora
 from prm.models.lower_states import LowerStates, frozen_layers, goes_on_from_the_middle, lower_states
 from prm.models.mixed_head import StepReader, load_step_reader, parse_reads
+from prm.models.reachable import reachable
 from prm.models.site_head import SiteForward
 from prm.models.states import StatesCache, backbone_identity, cached_site_states, site_states
 from prm.models.step_classifier import DTYPES, StepClassifier
@@ -65,8 +66,7 @@ def train_supervised(options: SupervisedOptions) -> dict[str, Any]:
     """
     training = options.training
     folder = Path(training.output_dir)
-    training_runs = read_all(options.data.train_data, options.data.reader)
-    validation_runs = read_all(options.data.validation_data, options.data.reader)
+    training_runs, validation_runs = _read_runs(options, options.data.train_data, options.data.validation_data)
     _refuse_shared_queries(training_runs, validation_runs)
     _log.debug("training on %s", training.device)  # the first read of `device` joins the process group
     with training.main_process_first(local=False, desc="run folder"):
@@ -93,9 +93,10 @@ class _Run:
         self._training_runs = training_runs
         self._validation_runs = validation_runs
         self._model_path = resolve_model(options.model.model)
-        self._tokenizer = AutoTokenizer.from_pretrained(
-            self._model_path, trust_remote_code=options.model.trust_remote_code
-        )
+        with reachable(self._model_path):
+            self._tokenizer = AutoTokenizer.from_pretrained(
+                self._model_path, trust_remote_code=options.model.trust_remote_code
+            )
         self._encoder = Encoder(self._tokenizer, _encoding(options))
         weights = class_weights(options.training.class_weights, training_runs)
         self._targets = TargetOptions(weights, options.training.outcome_weight, options.training.label_smoothing_factor)
@@ -132,7 +133,11 @@ class _Run:
     def _fit(self, model: StepReader, rows: list[TrainingRow]) -> dict[str, Any]:
         """The head's optimum on the frozen states; reads and penalty by inner folds."""
         choice = self._options.model
-        states = self._states(model, [row.row for row in rows]) or []
+        encoded = [row.row for row in rows]
+        training = self._options.training
+        states = self._states(model, encoded)
+        if states is None:
+            states = site_states(model, encoded, training.tokens_per_batch, self._pad, self._autocast)
         sites = sites_of(rows, states, [run.query for run in self._training_runs])
         columns = [model.columns(parse_reads(text)) for text in choice.head_reads]
         candidates = candidates_of(choice.head_reads, columns, choice.head_l2)
@@ -253,7 +258,7 @@ class _Run:
         outcome = self._options.training.outcome_weight > 0 and any(run.final_label is not None for run in runs)
         return CheckpointInfo(
             encoding=self._encoder.config,
-            protocol=self._options.data.protocol or protocol_of(runs),
+            protocol=protocol_of([*runs, *self._validation_runs]),
             outcome=outcome,
             split_sha256=sha256_of_files(self._options.data.train_data),
             version=__version__,
@@ -281,6 +286,17 @@ class _Run:
 
 def _encoding(options: SupervisedOptions) -> EncodingConfig:
     return EncodingConfig(max_tokens=options.data.max_tokens, max_tool_tokens=options.data.max_tool_tokens)
+
+
+def _read_runs(options: SupervisedOptions, *parts: Sequence[str]) -> list[list[Trajectory]]:
+    """The runs of each list of sources, their protocol named; of `first_error_only` runs what follows is unknown."""
+    protocol = parse_protocol(options.data.protocol, "protocol")
+    found = []
+    for sources in parts:
+        runs = read_all(sources, options.data.reader)
+        named = [name_protocol(run, protocol) if protocol and run.protocol is None else run for run in runs]
+        found.append([mask_after_first_error(run) if run.protocol == "first_error_only" else run for run in named])
+    return found
 
 
 def _settings(options: SupervisedOptions) -> dict[str, Any]:

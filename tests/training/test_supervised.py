@@ -14,7 +14,7 @@ from transformers import AutoModelForTokenClassification
 
 from prm.data.jsonl import write_jsonl
 from prm.data.records import dump_trajectory, read_trajectories
-from prm.errors import ConfigError
+from prm.errors import ConfigError, ProtocolError
 from prm.evaluation.step_metrics import summary
 from prm.models.step_classifier import StepClassifier
 from prm.training.arguments import parse_recipe
@@ -191,3 +191,22 @@ def test_cached_lower_layers_give_the_weights_of_an_uncached_run(
     assert "caching the output of 2 frozen layers" in caplog.text
     _train(backbone, data, tmp_path / "b", *partly, "--cache_frozen_states", "false")
     _assert_same_weights(tmp_path / "a", tmp_path / "b", atol=2e-5)
+
+
+def _written(folder: Path, protocol: str) -> Path:
+    runs = [dump_trajectory(run) for run in (make_run(500 + i, steps=4) for i in range(6))]
+    write_jsonl(folder / "runs.jsonl", ({**run, "protocol": protocol} for run in runs))
+    return folder
+
+
+def test_labels_after_the_first_error_are_unknown_in_first_error_only_data(backbone: Path, tmp_path: Path) -> None:
+    full = _train(backbone, _written(tmp_path, "error_propagation"), tmp_path / "a", train="runs.jsonl")
+    masked = _train(backbone, _written(tmp_path, "first_error_only"), tmp_path / "b", train="runs.jsonl")
+    assert sum(full["labels"]["labelled"].values()) == 24
+    assert sum(masked["labels"]["labelled"].values()) < 24
+
+
+def test_protocols_are_never_mixed_between_training_and_validation(backbone: Path, data: Path, tmp_path: Path) -> None:
+    validation = _written(tmp_path, "independent") / "runs.jsonl"
+    with pytest.raises(ProtocolError):
+        _train(backbone, data, tmp_path / "run", "--validation_data", str(validation))
