@@ -20,7 +20,9 @@ def run_prm(arguments: Sequence[str], timeout: float = 300) -> subprocess.Comple
     return _checked([sys.executable, "-m", "prm", *arguments], timeout)
 
 
-def launch_prm(arguments: Sequence[str], config: str, timeout: float = 400) -> subprocess.CompletedProcess[str]:
+def launch_prm(
+    arguments: Sequence[str], config: str, module: str = "prm", timeout: float = 400
+) -> subprocess.CompletedProcess[str]:
     """Two processes under `accelerate launch` with a machine config of this repository."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -33,7 +35,7 @@ def launch_prm(arguments: Sequence[str], config: str, timeout: float = 400) -> s
             "--config_file",
             str(ROOT / "configs/accelerate" / config),
         ),
-        *("--main_process_port", str(port), "--num_cpu_threads_per_process", "1", "-m", "prm"),
+        *("--main_process_port", str(port), "--num_cpu_threads_per_process", "1", "-m", module),
     ]
     return _checked([*command, *arguments], timeout)
 

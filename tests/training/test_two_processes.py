@@ -59,7 +59,8 @@ def test_two_processes_score_what_one_scores(rows: str, backbone: Path, data: Pa
 
 
 def test_fsdp_trains_saves_and_its_checkpoint_scores(backbone: Path, data: Path, tmp_path: Path) -> None:
-    launch_prm(_training(backbone, data / "train.jsonl", data / "nine.jsonl", tmp_path), "fsdp_cpu.yaml")
+    command = _training(backbone, data / "train.jsonl", data / "nine.jsonl", tmp_path)
+    launch_prm(command, "fsdp_cpu.yaml", "tests.training.fsdp_on_cpu")
     result = json.loads((tmp_path / "run.json").read_text())["result"]
     assert (result["processes"], result["distributed_type"]) == (2, "FSDP")
     runs = list(read_trajectories(data / "nine.jsonl"))
