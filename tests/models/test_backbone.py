@@ -64,6 +64,7 @@ def test_the_head_is_float32_over_a_bfloat16_backbone_also_after_reload(tmp_path
     assert torch.equal(again.score.weight, model.score.weight)
     logits = model(torch.arange(5)[None], torch.tensor([0]), torch.tensor([4])).logits
     assert logits.dtype == torch.float32
+    assert logits.shape == (1, 3)  # of five tokens only the site's logits are made
 
 
 @pytest.mark.parametrize(("family", "head"), [("llama", "score"), ("qwen", "score"), ("gpt2", "classifier")])
