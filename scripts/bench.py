@@ -20,10 +20,11 @@ import logging
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from benchmarks.report import Report, environment, publish
 
+from prm.cli.files import check_file, file_errors
 from prm.errors import PrmError
 from prm.types import Trajectory
 
@@ -44,14 +45,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     around = environment()  # now, since the files may change while this runs
     try:
-        for report in _reports(options):
-            publish(report, around, options.out)
+        with file_errors():
+            check_file("--out", options.out, [] if options.data is None else [options.data])
+            for report in _reports(options):
+                publish(report, around, options.out)
     except PrmError as error:
-        sys.exit(f"error: {error}")
+        _fail(str(error))
+
+
+def _fail(line: str) -> NoReturn:
+    print(f"error: {line}", file=sys.stderr)
+    sys.exit(2)
+
+
+class _OneLineParser(argparse.ArgumentParser):
+    """Complains in one line, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Says what is wrong, and ends."""
+        _fail(f"{message}; see {self.prog} --help")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = _OneLineParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=[*WHAT, "all"])
     parser.add_argument("--data", type=Path, help="labelled runs (HotpotQA) for train and score; built-in sets without")
     parser.add_argument("--model", default="smollm2-135m", help="alias, folder or hub id (%(default)s)")
@@ -74,15 +90,22 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}") from None
+
+
 def _positive(text: str) -> int:
-    number = int(text)
+    number = _whole(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1, got {number}; raise it")
     return number
 
 
 def _group(text: str) -> int:
-    number = int(text)
+    number = _whole(text)
     if number < 2:
         raise argparse.ArgumentTypeError(f"a group needs 2 answers or more, got {number}; raise it")
     return number
@@ -124,9 +147,12 @@ def _grpo(options: argparse.Namespace) -> Iterator[Report]:
     from benchmarks.grpo_problem import Policy
 
     from prm.cli.quiet import quieten_transformers
+    from prm.models.reachable import reachable
 
     quieten_transformers()
     policy = Policy(options.model, options.layers, options.trainable_layers)
+    with reachable(options.model):
+        _ = policy.tokenizer  # read first: a model that is none is one line
     yield from bench_grpo(policy, options.prompt_tokens, options.answer_tokens, options.group, options.repeats)
 
 
@@ -150,10 +176,14 @@ def _subject(options: argparse.Namespace) -> Subject:
     from benchmarks.models import Subject
 
     from prm.cli.quiet import quieten_transformers
+    from prm.models.reachable import reachable
 
     quieten_transformers()
     layers, trainable = options.layers or LAYERS, options.trainable_layers or TRAINABLE_LAYERS
-    return Subject(options.model, layers, trainable, options.max_tokens)
+    subject = Subject(options.model, layers, trainable, options.max_tokens)
+    with reachable(options.model):
+        _ = subject.tokenizer  # read first: a model that is none is one line
+    return subject
 
 
 if __name__ == "__main__":

@@ -21,8 +21,10 @@ from benchmarks.grpo_problem import Policy, Problem, every_token, fixed_answers,
 from benchmarks.grpo_same import TOLERANCES, check_same, differences
 from benchmarks.grpo_sides import Step, shared_step, stock_step
 
+from prm.errors import ModelError
 from prm.models.shared_prefix import answer_logits
 from prm.training.grpo.rollout import Drawing, Stretch, draw_answers
+from tests.models.shared_prefix.models import tiny_model
 from tests.tiny import byte_level_tokenizer, save_llama
 
 
@@ -50,6 +52,14 @@ def test_a_prompt_is_as_long_as_asked_and_reads_back_to_its_ids(tokens: int) -> 
     prompt = make_problem(tokenizer, tokens, 12, 2).example.prompt
     assert len(prompt.input_ids) == pytest.approx(tokens, abs=2)
     assert tuple(tokenizer(text=[prompt.text])["input_ids"][0]) == prompt.input_ids
+
+
+def test_a_model_that_cannot_share_a_prompt_is_refused(tmp_path: Path) -> None:
+    model = tiny_model("mistral")
+    model.save_pretrained(tmp_path)
+    byte_level_tokenizer().save_pretrained(tmp_path)
+    with pytest.raises(ModelError, match="model: must be able to share a prompt, got 'it attends in a sliding window"):
+        Policy(str(tmp_path)).load()
 
 
 def test_the_answer_is_the_nearest_whole_frame() -> None:

@@ -131,12 +131,10 @@ def _write_agreement(aligned: Aligned, agreement: dict[str, Any], targets: dict[
 
 
 def _print(agreement: dict[str, Any], written: dict[str, Path], as_json: bool) -> None:
-    import json
-
-    from prm.cli.terminal import show
+    from prm.cli.terminal import show, show_json
     from prm.evaluation.agreement.agreement_table import tables
 
     if as_json:
-        typer.echo(json.dumps(agreement, indent=2, allow_nan=False))
+        show_json(agreement)
         return
     show(tables(agreement), [f"wrote {path} ({what})" for what, path in written.items()])

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
-from prm.cli.evaluate import spread_values
+from prm.cli.evaluate import ManyValues
 
 calibrate = typer.Typer(
     name="calibrate", help="Make a judge's probabilities true, and choose when a step is -1.", no_args_is_help=True
@@ -20,19 +19,12 @@ Predictions = Annotated[
 ]
 
 
-class _ManyValues(TyperCommand):
-    """A command whose options --gold and --predictions may be followed by more than one value."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, spread_values(args))
-
-
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the root command."""
     app.add_typer(calibrate)
 
 
-@calibrate.command("fit", cls=_ManyValues)
+@calibrate.command("fit", cls=ManyValues)
 def fit(
     gold: Annotated[list[Path], typer.Option("--gold", help="JSONL files (or folders) with development labels.")],
     predictions: Predictions,
@@ -49,6 +41,7 @@ def fit(
 ) -> None:
     """Fit temperatures and the threshold for -1 on development queries; report them on held-out ones."""
     from prm.cli.files import check_file, file_errors
+    from prm.cli.terminal import show_json
     from prm.data.jsonl import write_json
     from prm.evaluation.calibration.fit import FitOptions, fit_calibration
     from prm.evaluation.sources import jsonl_files, load_gold, load_predictions
@@ -60,15 +53,9 @@ def fit(
         calibration = fit_calibration(load_gold(gold), records, options)
         write_json(out, calibration)
     if as_json:
-        _print_json(calibration)
+        show_json(calibration)
     else:
         _print_table(calibration, out)
-
-
-def _print_json(calibration: dict[str, Any]) -> None:
-    import json
-
-    typer.echo(json.dumps(calibration, indent=2, allow_nan=False))
 
 
 def _print_table(calibration: dict[str, Any], path: Path) -> None:
@@ -78,7 +65,7 @@ def _print_table(calibration: dict[str, Any], path: Path) -> None:
     show(calibration_tables(calibration), [f"wrote {path}"])
 
 
-@calibrate.command("apply", cls=_ManyValues)
+@calibrate.command("apply", cls=ManyValues)
 def apply(
     calibration: Annotated[Path, typer.Option("--calibration", help="File that `prm calibrate fit` wrote.")],
     predictions: Predictions,

@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 if TYPE_CHECKING:
     from prm.types import Prediction, Trajectory
 
-_SEVERAL = ("--gold", "--predictions", "--baseline", "--ensemble", "--independent")
+_SEVERAL = ("--gold", "--predictions", "--baseline", "--ensemble", "--independent", "--logs")
 """Options that take several values after one name."""
 
 _FILES, _FOLDERS = ("metrics.json", "report.html"), ("plots", "tables")
@@ -44,16 +44,17 @@ def spread_values(arguments: list[str]) -> list[str]:
     return spread
 
 
-class _ManyValues(TyperCommand):
+class ManyValues(TyperCommand):
     """A command whose options in `_SEVERAL` may be followed by more than one value."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As a command does, each value behind its option's name."""
         return super().parse_args(ctx, spread_values(args))
 
 
 def register(app: typer.Typer) -> None:
     """Add this module's verb to the root command."""
-    app.command("evaluate", cls=_ManyValues)(evaluate)
+    app.command("evaluate", cls=ManyValues)(evaluate)
 
 
 def evaluate(
@@ -103,6 +104,7 @@ def evaluate(
     """Measure judges against labels: step, first-error and outcome accuracy, Best-of-N, baselines, and a report."""
     from prm.cli.files import check_folder, file_errors
     from prm.cli.progress import stages
+    from prm.cli.terminal import show_json
     from prm.data.jsonl import write_json
     from prm.evaluation.intervals import check_resampling
     from prm.evaluation.metrics_file import evaluate as measure
@@ -139,7 +141,7 @@ def evaluate(
             stage("writing the report")
             written += write_report(out, metrics, truth, judges)[:1]
     if as_json:
-        _print_json(metrics)
+        show_json(metrics)
     else:
         _print_tables(metrics, written)
 
@@ -180,12 +182,6 @@ def _baselines(gold: list[Trajectory], names: list[str], train: Path | None) -> 
         return {}
     fitted_on = None if train is None else load_gold([train])
     return fitted_baselines(gold, names, fitted_on, "" if train is None else train.name)
-
-
-def _print_json(metrics: dict[str, Any]) -> None:
-    import json
-
-    typer.echo(json.dumps(metrics, indent=2, allow_nan=False))
 
 
 def _print_tables(metrics: dict[str, Any], written: list[Path]) -> None:

@@ -57,6 +57,7 @@ def judge(
     quieten_transformers()
     refuse_missing(data)
     check_file("--out", out, [Path(path) for path in data if Path(path).is_file()])
+    _refuse_device(device)
     processes = start_processes(device)
     import torch
 
@@ -89,6 +90,21 @@ def judge(
         )
     if main:
         _report(out, data)
+
+
+def _refuse_device(device: str | None) -> None:
+    """Refuses a device that torch does not know, or that is not here."""
+    import torch
+
+    from prm.errors import ConfigError
+
+    if device is None:
+        return
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError):
+        todo = "name one such as cpu, cuda or cuda:0, or leave it out"
+        raise ConfigError.at("--device", "must be a device of this machine", device, todo) from None
 
 
 def _prompt_config(model: str, wanted: dict[str, Any]) -> JudgePromptConfig | None:
@@ -148,11 +164,20 @@ def _progress(shown: bool) -> Any:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from prm.errors import PrmError
+
     @contextmanager
     def bar() -> Any:
         columns = (TextColumn("judging"), BarColumn(), TextColumn("{task.completed} runs"), TimeElapsedColumn())
         with Progress(*columns, console=Console(stderr=True), disable=not shown) as progress:
             task = progress.add_task("judging", total=None)
-            yield lambda count: progress.advance(task, count)
+            try:
+                yield lambda count: progress.advance(task, count)
+            except PrmError:
+                # An error is one line, without the bar above it.
+                progress.live.transient = True
+                progress.live.stop()
+                progress.disable = True
+                raise
 
     return bar()

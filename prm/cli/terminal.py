@@ -1,11 +1,14 @@
-"""Tables on the terminal, whatever it can show."""
+"""Tables and JSON on the terminal, whatever it can show."""
 
 from __future__ import annotations
 
 import io
+import json
 import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import typer
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -23,3 +26,8 @@ def show(tables: RenderableType, lines: Iterable[str]) -> None:
     console.print(tables)
     for line in lines:
         console.print(line, markup=False, soft_wrap=True)
+
+
+def show_json(content: Mapping[str, Any]) -> None:
+    """Prints the content of a JSON file, indented, in ASCII: so any terminal can show it."""
+    typer.echo(json.dumps(content, indent=2, allow_nan=False))

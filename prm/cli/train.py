@@ -28,6 +28,7 @@ def train_supervised(
     show_help: Annotated[bool, typer.Option("--help", "-h", help="Show every option.")] = False,
 ) -> None:
     """Fine-tune a step classifier: prm train supervised --config recipe.yaml [--option value …]."""
+    from prm.cli.output_dir import output_dir
     from prm.cli.quiet import quieten_transformers
     from prm.training.arguments import parse_recipe, parser
 
@@ -38,7 +39,8 @@ def train_supervised(
     options = parse_recipe(config, context.args)
     from prm.training.supervised import train_supervised as train
 
-    result = train(options)
+    with output_dir(options.training, options.model.model):
+        result = train(options)
     if options.training.process_index == 0:
         typer.echo(_summary(options.training.output_dir, result))
 

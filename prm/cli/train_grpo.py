@@ -36,13 +36,14 @@ def _chosen_policy(policy: str | None, config: Path | None) -> str:
     """The command line's word, else the recipe's, else a judge."""
     from prm.errors import ConfigError
 
+    where = "--policy"
     if policy is None and config is not None:
         from prm.training.recipe import read_recipe
 
-        policy = read_recipe(config).get("policy")
+        policy, where = read_recipe(config).get("policy"), f"{config}: policy"
     policy = _JUDGE if policy is None else policy
     if policy not in (_JUDGE, _CLASSIFIER):
-        raise ConfigError.at("policy", f"must be {_JUDGE} or {_CLASSIFIER}", policy, "change it")
+        raise ConfigError.at(where, f"must be {_JUDGE} or {_CLASSIFIER}", policy, "change it")
     return policy
 
 
@@ -60,6 +61,7 @@ def _show_help(policy: str) -> None:
 
 
 def _train_judge(config: Path | None, arguments: list[str], dry_run: bool) -> None:
+    from prm.cli.output_dir import output_dir
     from prm.training.grpo.options import parse_grpo_recipe
 
     options = parse_grpo_recipe(config, arguments)
@@ -70,7 +72,8 @@ def _train_judge(config: Path | None, arguments: list[str], dry_run: bool) -> No
         return
     from prm.training.grpo.run import train_grpo as train
 
-    result = train(options)
+    with output_dir(options.training, options.model.model):
+        result = train(options)
     if options.training.process_index == 0:
         folder = options.training.output_dir
         typer.echo(f"{folder}: judge ready{_measured(result)}")
@@ -78,6 +81,7 @@ def _train_judge(config: Path | None, arguments: list[str], dry_run: bool) -> No
 
 
 def _train_classifier(config: Path | None, arguments: list[str], dry_run: bool) -> None:
+    from prm.cli.output_dir import output_dir
     from prm.training.classifier_grpo.options import parse_classifier_grpo_recipe
 
     options = parse_classifier_grpo_recipe(config, arguments)
@@ -88,7 +92,8 @@ def _train_classifier(config: Path | None, arguments: list[str], dry_run: bool) 
         return
     from prm.training.classifier_grpo.run import train_classifier_grpo as train
 
-    result = train(options)
+    with output_dir(options.training, options.model.model):
+        result = train(options)
     if options.training.process_index == 0:
         folder = options.training.output_dir
         typer.echo(f"{folder}: step classifier ready{_measured(result)}")

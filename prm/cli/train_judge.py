@@ -14,6 +14,7 @@ def train_judge(
     show_help: Annotated[bool, typer.Option("--help", "-h", help="Show every option.")] = False,
 ) -> None:
     """Fine-tune a judge on labelled runs: prm train judge --config recipe.yaml [--option value …]."""
+    from prm.cli.output_dir import output_dir
     from prm.cli.quiet import quieten_transformers
     from prm.training.judge_options import RECIPE, parse_judge_recipe
 
@@ -24,7 +25,8 @@ def train_judge(
     options = parse_judge_recipe(config, context.args)
     from prm.training.judge_sft import train_judge as train
 
-    result = train(options)
+    with output_dir(options.training, options.model.model):
+        result = train(options)
     if options.training.process_index == 0:
         typer.echo(_summary(options.training.output_dir, result))
 

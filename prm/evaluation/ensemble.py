@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prm.errors import ConfigError, ProtocolError
+from prm.errors import ConfigError
 from prm.evaluation.arrays import (
     ABSENT,
     MISSING,
@@ -23,9 +23,9 @@ from prm.evaluation.arrays import (
     encode_gold,
     encode_judge,
 )
-from prm.evaluation.matching import match
+from prm.evaluation.matching import common_protocol, match
 from prm.evaluation.sources import check_name
-from prm.evaluation.tallies import as_number, ratio
+from prm.evaluation.tallies import as_number, mean_of_defined
 from prm.types import LABELS, Prediction, Probabilities, Protocol, StepLabel, Trajectory
 
 EVERY_JUDGE = "*"
@@ -100,8 +100,8 @@ def mean_ensemble(gold: Sequence[Trajectory], members: Mapping[str, Sequence[Pre
         InputError, ProtocolError: See `vote_ensemble`.
     """
     encoded = _encode(gold, members)
-    probs = _mean_of_given(np.stack([_probabilities(name, judge) for name, judge in encoded.judges.items()]))
-    final_probs = _mean_of_given(np.stack([judge.final_prob for judge in encoded.judges.values()]))
+    probs = mean_of_defined(np.stack([_probabilities(name, judge) for name, judge in encoded.judges.items()]))
+    final_probs = mean_of_defined(np.stack([judge.final_prob for judge in encoded.judges.values()]))
     # Rounded, so that the order of the members does not decide a tie.
     likeliest = np.argmax(np.round(np.nan_to_num(probs), _TIE_DECIMALS), axis=1) - 1
     successful = np.where(np.round(final_probs, _TIE_DECIMALS) >= 0.5, 1, -1)
@@ -171,18 +171,7 @@ def _encode(gold: Sequence[Trajectory], members: Mapping[str, Sequence[Predictio
         raise ConfigError.at("ensemble", "at least two members are needed", list(members), "name another judge")
     arrays, _, _ = encode_gold(gold)
     judges = {name: encode_judge(arrays, match(gold, said, name).predictions) for name, said in members.items()}
-    return _Members(arrays, judges, _one_protocol(members))
-
-
-def _one_protocol(members: Mapping[str, Sequence[Prediction]]) -> Protocol | None:
-    protocol: Protocol | None = None
-    for name, predictions in members.items():
-        for named in {p.protocol for p in predictions if p.protocol is not None}:
-            if protocol is not None and named != protocol:
-                rule = f"members of an ensemble must follow one protocol ({protocol})"
-                raise ProtocolError.at(name, rule, named, "leave it out")
-            protocol = named
-    return protocol
+    return _Members(arrays, judges, common_protocol(members.items()))
 
 
 def _probabilities(name: str, judge: JudgeArrays) -> Floats:
@@ -190,11 +179,6 @@ def _probabilities(name: str, judge: JudgeArrays) -> Floats:
         rule = "a member of a mean-probability ensemble must give step_probs"
         raise ConfigError.at(name, rule, None, "leave it out, or use a vote")
     return judge.probs
-
-
-def _mean_of_given(values: Floats) -> Floats:
-    """Mean over members [M, …] without NaN; NaN where all are."""
-    return ratio(np.nansum(values, axis=0), np.sum(~np.isnan(values), axis=0).astype(np.float64))
 
 
 def _predictions(gold: Sequence[Trajectory], members: _Members, said: _Said) -> list[Prediction]:

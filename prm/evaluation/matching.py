@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from prm.errors import InputError, ProtocolError
-from prm.types import Key, Prediction, Trajectory
+from prm.types import Key, Prediction, Protocol, Trajectory
 
 _FRACTION = re.compile(r"\.\d+")
 
@@ -95,27 +95,32 @@ def check_distinct(gold: Sequence[Trajectory]) -> None:
         seen.add(key)
 
 
-def check_protocols(gold: Sequence[Trajectory], judges: Mapping[str, Sequence[Prediction]]) -> str | None:
-    """The one protocol that gold and predictions name; None where nobody names one.
+def only_protocol(records: Iterable[Trajectory | Prediction], where: str) -> Protocol | None:
+    """The one protocol that the records of a set name; None where none does.
 
     Raises:
-        ProtocolError: Two protocols are named.
+        ProtocolError: Two are named.
     """
-    named = {trajectory.protocol for trajectory in gold if trajectory.protocol is not None}
-    protocol = _only(named, "gold")
-    for name, predictions in judges.items():
-        given = _only({p.protocol for p in predictions if p.protocol is not None}, name)
-        if protocol is not None and given is not None and given != protocol:
-            raise ProtocolError.at(
-                name,
-                f"predictions must follow the gold's protocol ({protocol})",
-                given,
-                "compare like with like",
-            )
-    return protocol
+    named = {record.protocol for record in records if record.protocol is not None}
+    if len(named) > 1:
+        raise ProtocolError.at(where, "records must follow one protocol", sorted(named), "evaluate them apart")
+    return next(iter(named), None)
 
 
-def _only(protocols: Collection[str], where: str) -> str | None:
-    if len(protocols) > 1:
-        raise ProtocolError.at(where, "records must follow one protocol", sorted(protocols), "evaluate them apart")
-    return next(iter(protocols), None)
+def common_protocol(sets: Iterable[tuple[str, Iterable[Trajectory | Prediction]]]) -> Protocol | None:
+    """The one protocol that several sets, (name, records) each, name; None where none does.
+
+    Raises:
+        ProtocolError: Two are named.
+    """
+    first: tuple[str, Protocol] | None = None
+    for name, records in sets:
+        protocol = only_protocol(records, name)
+        if protocol is None:
+            continue
+        if first is None:
+            first = (name, protocol)
+        elif protocol != first[1]:
+            rule = f"labels must follow one protocol ({first[1]}, the protocol of {first[0]})"
+            raise ProtocolError.at(name, rule, protocol, "compare like with like")
+    return None if first is None else first[1]

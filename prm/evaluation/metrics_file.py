@@ -16,7 +16,7 @@ from prm.evaluation.comparison import correlation, pairs
 from prm.evaluation.gold_block import gold_block
 from prm.evaluation.intervals import Resampling, check_resampling
 from prm.evaluation.judge_blocks import judge_blocks, with_counts
-from prm.evaluation.matching import check_distinct, check_protocols, match
+from prm.evaluation.matching import check_distinct, common_protocol, match
 from prm.evaluation.protocol_comparison import check_independent, protocols_block
 from prm.evaluation.significance import versus_baseline
 from prm.types import Prediction, Trajectory
@@ -63,7 +63,7 @@ def evaluate(
     baselines = {ALWAYS_POSITIVE: always_positive(gold), **(baselines or {})}
     check_resampling(bootstrap, seed)
     _check(gold, judges, baselines)
-    protocol = check_protocols(gold, judges)
+    protocol = common_protocol([("the gold", gold), *judges.items()])
     followed = check_independent(judges, independent or {}, protocol)
     matched = {name: match(gold, p, name) for name, p in {**judges, **baselines}.items()}
     again = {name: match(gold, p, f"{name} (independent)") for name, p in (independent or {}).items()}

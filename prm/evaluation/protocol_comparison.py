@@ -17,7 +17,7 @@ from prm.errors import ConfigError, ProtocolError
 from prm.evaluation.arrays import MISSING, Floats, GoldArrays, JudgeArrays, encode_judge
 from prm.evaluation.best_of_n import Choices, choose
 from prm.evaluation.intervals import Resampling, interval95, two_sided_p_value
-from prm.evaluation.matching import Matched
+from prm.evaluation.matching import Matched, only_protocol
 from prm.evaluation.step_metrics import label_share
 from prm.evaluation.tallies import as_number, ratio
 from prm.types import Prediction
@@ -30,28 +30,28 @@ NOT_JUDGED = "no run is judged under both protocols"
 def check_independent(
     judges: Mapping[str, Sequence[Prediction]],
     independent: Mapping[str, Sequence[Prediction]],
-    gold_protocol: str | None,
+    protocol: str | None,
 ) -> dict[str, tuple[str | None, str | None]]:
-    """The two protocols of each judge that has a second set: (its own, else the gold's; the second set's).
+    """The two protocols of each judge that has a second set: (its own, else `protocol`; the second set's).
 
     Args:
-        judges: Name → predictions under the gold's protocol.
+        judges: Name → its own predictions.
         independent: Name → predictions of the same judge under the protocol `independent`.
-        gold_protocol: The gold's; None = not named.
+        protocol: The one that gold and judges name; None = none does.
 
     Raises:
         ConfigError: A name is no judge's.
         ProtocolError: A second set names another protocol than `independent`, or the first is independent too.
     """
-    return {name: _protocols(name, judges, predictions, gold_protocol) for name, predictions in independent.items()}
+    return {name: _protocols(name, judges, predictions, protocol) for name, predictions in independent.items()}
 
 
 def _protocols(
-    name: str, judges: Mapping[str, Sequence[Prediction]], second: Sequence[Prediction], gold_protocol: str | None
+    name: str, judges: Mapping[str, Sequence[Prediction]], second: Sequence[Prediction], protocol: str | None
 ) -> tuple[str | None, str | None]:
     if name not in judges:
         raise ConfigError.at("--independent", f"must name one of the judges ({', '.join(judges)})", name, "rename it")
-    own, given = _named(judges[name], name) or gold_protocol, _named(second, f"{name} (independent)")
+    own, given = only_protocol(judges[name], name) or protocol, only_protocol(second, f"{name} (independent)")
     if given not in (None, INDEPENDENT):
         raise ProtocolError.at(
             f"{name} (independent)", f"predictions must follow the protocol {INDEPENDENT}", given, "give that set"
@@ -61,14 +61,6 @@ def _protocols(
             name, "two sets are compared under two protocols", f"{own} twice", "give one set of another protocol"
         )
     return own, given
-
-
-def _named(predictions: Sequence[Prediction], where: str) -> str | None:
-    """The one protocol that the records name; None where none does."""
-    named = sorted({p.protocol for p in predictions if p.protocol is not None})
-    if len(named) > 1:
-        raise ProtocolError.at(where, "records must follow one protocol", named, "compare them apart")
-    return named[0] if named else None
 
 
 def protocols_block(

@@ -25,7 +25,8 @@ SUFFIX = ".jsonl"
 MAX_NAME = 200
 """Characters of a judge's name, which stands in every row of every table."""
 
-_UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
+UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
+"""Unicode categories that a terminal would obey or cannot write: control characters, line ends, lone surrogates."""
 
 
 def jsonl_files(path: Path) -> list[Path]:
@@ -111,7 +112,7 @@ def check_name(where: str, name: str) -> None:
     Raises:
         ConfigError: It is longer than `MAX_NAME`, or holds a line end, a control character or a lone surrogate.
     """
-    if len(name) > MAX_NAME or any(unicodedata.category(letter) in _UNPRINTABLE for letter in name):
+    if len(name) > MAX_NAME or any(unicodedata.category(letter) in UNPRINTABLE for letter in name):
         rule = f"a name must be one line of printable text, at most {MAX_NAME} characters"
         raise ConfigError.at(where, rule, name, "rename it, for example by NAME=PATH")
 

@@ -68,10 +68,11 @@ def summary(gold: Sequence[Trajectory], predictions: Sequence[Prediction]) -> di
     )
     return {
         **{name: values[name] for name in kept},
-        **{f"recall_{word}": values[f"recall_{label}"] for label, word in _WORDS.items()},
-        **{f"share_{word}": share[str(label)] for label, word in _WORDS.items()},
+        **{f"recall_{word}": values[f"recall_{label}"] for label, word in LABEL_WORDS.items()},
+        **{f"share_{word}": share[str(label)] for label, word in LABEL_WORDS.items()},
         "n_steps": float(np.sum(arrays.labels != MISSING)),
     }
 
 
-_WORDS = {-1: "neg", 0: "zero", 1: "pos"}
+LABEL_WORDS: dict[StepLabel, str] = {-1: "neg", 0: "zero", 1: "pos"}
+"""The labels as they stand in the names of metrics."""

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from prm.evaluation.baselines import ALWAYS_POSITIVE
+from prm.evaluation.sources import UNPRINTABLE
 
 WIDTH = 100
 _LONGEST_CELL = 120
@@ -62,7 +63,7 @@ def percent(value: float | None) -> str:
 
 def one_line(text: str) -> str:
     """A name from a record as a cell: a line end or control character, which a terminal would obey, becomes "?"."""
-    return "".join("?" if unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") else letter for letter in text)
+    return "".join("?" if unicodedata.category(letter) in UNPRINTABLE else letter for letter in text)
 
 
 def shortened(text: str) -> str:

@@ -98,7 +98,7 @@ def rates(sums: Floats) -> dict[str, Floats]:
         "error_f1": harmonic_mean(error, clean),
         "step_exact": ratio(of["exact"], of["runs"]),
         **recall,
-        "macro_recall": _mean_of_defined(np.stack(list(recall.values()))),
+        "macro_recall": mean_of_defined(np.stack(list(recall.values()))),
         "final_acc": ratio(of["outcome_hits"], of["outcomes"]),
         "final_acc_strict": ratio(of["outcome_strict"], of["outcomes"]),
         "final_coverage": ratio(of["outcome_given"], of["outcomes"]),
@@ -118,7 +118,7 @@ def harmonic_mean(a: Floats, b: Floats) -> Floats:
         return np.asarray(np.where(a + b == 0, 0.0, 2 * a * b / (a + b)))
 
 
-def _mean_of_defined(values: Floats) -> Floats:
+def mean_of_defined(values: Floats) -> Floats:
     """Mean over the first axis without NaN; NaN where all are."""
     return ratio(np.nansum(values, axis=0), np.sum(~np.isnan(values), axis=0).astype(np.float64))
 

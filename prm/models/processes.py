@@ -34,17 +34,18 @@ def start_processes(device: str | None) -> Processes:
         device: What the user asked for; None = this process's GPU, else the CPU.
     """
     from accelerate import PartialState
-    from accelerate.utils import gather_object
 
     state = PartialState(cpu=device == "cpu")
     if state.num_processes == 1:
         return Processes(Shard(), device, None)
+    return Processes(Shard(state.process_index, state.num_processes), device or state.device, gathered)
 
-    def gather(found: dict[int, Any]) -> dict[int, Any]:
-        parts = gather_object([found])
-        return {number: vectors for part in parts for number, vectors in part.items()}
 
-    return Processes(Shard(state.process_index, state.num_processes), device or state.device, gather)
+def gathered(found: dict[int, Any]) -> dict[int, Any]:
+    """What all processes have found, merged, on each of them."""
+    from accelerate.utils import gather_object
+
+    return {number: value for part in gather_object([found]) for number, value in part.items()}
 
 
 def leave_processes(code: int) -> None:

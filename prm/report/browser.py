@@ -6,7 +6,7 @@ are the files in ``assets/``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,7 +47,6 @@ def browser_data(
     judges: Mapping[str, Sequence[Prediction]],
     *,
     max_runs: int = MAX_RUNS,
-    on_packed: Callable[[int], None] = lambda count: None,
 ) -> BrowserData:
     """Index and payloads of the runs.
 
@@ -56,17 +55,16 @@ def browser_data(
         judges: Name → its predictions, matched by key; of several for one run the newest counts. The page shows
             the first judge first.
         max_runs: How many runs are held, in gold's order.
-        on_packed: Called with the number of runs packed so far.
 
     Raises:
         InputError: None of a judge's predictions is for the gold.
     """
     matched = {name: match(gold, said, name).predictions for name, said in judges.items()}
     held = gold[:max_runs]
-    packed = []
-    for number, trajectory in enumerate(held):
-        packed.append(packed_json(run_view(trajectory, [said[number] for said in matched.values()])))
-        on_packed(number + 1)
+    packed = [
+        packed_json(run_view(trajectory, [said[number] for said in matched.values()]))
+        for number, trajectory in enumerate(held)
+    ]
     index = packed_json(run_index(held, {name: said[:max_runs] for name, said in matched.items()}))
     return BrowserData(index, tuple(packed), len(gold) - len(held))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from prm.report.elements import Cell, CellKind, Estimate
+from prm.report.elements import Cell, CellKind, Column, Estimate
 
 UNDEFINED = "–"
 """Stands where a value is undefined."""
 
 _MINUS = "−"
+_UNITS: dict[CellKind, str] = {"percent": "%", "points": "points"}
 
 
 def cell_text(cell: Cell, kind: CellKind) -> str:
@@ -17,7 +18,7 @@ def cell_text(cell: Cell, kind: CellKind) -> str:
         cell: A raw value, None = undefined.
         kind: percent: a fraction as per cent with one decimal. points: a difference of fractions as signed
             percentage points. count: a whole number with thousands separated. number: three decimals, one from 3 on.
-            p_value: three decimals, "< 0.001" below them. text: itself.
+            decimal: one decimal. p_value: three decimals, "< 0.001" below them. text: itself.
 
     Returns:
         "62.8"; with an interval "62.8 [58.8, 67.1]"; "–" where undefined.
@@ -27,6 +28,11 @@ def cell_text(cell: Cell, kind: CellKind) -> str:
     if cell.value is None or cell.low is None or cell.high is None:
         return _value(cell.value, kind)
     return f"{_value(cell.value, kind)} [{_value(cell.low, kind)}, {_value(cell.high, kind)}]"
+
+
+def unit(column: Column) -> str:
+    """What a column's numbers are in: "%", "points", or "" where there is no unit or its title names it."""
+    return "" if "%" in column.title else _UNITS.get(column.kind, "")
 
 
 def _value(value: str | float | None, kind: CellKind) -> str:
@@ -44,6 +50,8 @@ def _number(value: float, kind: CellKind) -> str:
         return signed(100 * value, 1)
     if kind == "count":
         return f"{value:,.0f}".replace("-", _MINUS)
+    if kind == "decimal":
+        return decimal(value, 1)
     if kind == "p_value":
         return "< 0.001" if value < 0.001 else f"{value:.3f}"
     return decimal(value, 3 if abs(value) < 3 else 1)

@@ -20,12 +20,11 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from prm.errors import InputError
-from prm.report.cells import cell_text
+from prm.report.cells import cell_text, unit
 from prm.report.elements import Cell, Column, Estimate, Figure, Section, Table
 from prm.report.figures.theme import DARK, LIGHT
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-_UNITS = {"percent": "%", "points": "points"}
 _ALLOWED = (
     "default-src 'none'",
     "style-src 'unsafe-inline'",  # the style element, and the styles inside drawn figures
@@ -144,7 +143,7 @@ def _template() -> Any:
         paragraphs=paragraphs,
         shown=shown_cells,
         table_files=table_files,
-        unit=lambda column: "" if "%" in column.title else _UNITS.get(column.kind, ""),
+        unit=unit,
     )
     return jinja.from_string(asset("page.html.jinja"))
 

@@ -6,8 +6,8 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 
-from prm.report.cells import cell_text
-from prm.report.elements import Cell, CellKind, Column, Estimate, Table
+from prm.report.cells import cell_text, unit
+from prm.report.elements import Cell, Column, Estimate, Table
 
 
 def csv_text(table: Table) -> str:
@@ -48,13 +48,9 @@ def markdown_text(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-_UNITS: dict[CellKind, str] = {"percent": "%", "points": "points"}
-
-
 def heading(column: Column) -> str:
     """The title with its unit: "StepAcc (%)"."""
-    unit = _UNITS.get(column.kind)
-    return column.title if unit is None or "%" in column.title else f"{column.title} ({unit})"
+    return f"{column.title} ({unit(column)})" if unit(column) else column.title
 
 
 def _line(texts: Iterable[str]) -> str:

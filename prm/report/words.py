@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from prm.evaluation.significance import LEVEL
 from prm.report.cells import counted
 from prm.report.judged import ALWAYS_SHOWN, Judged, Metrics, judges, value_or, versus_always
 from prm.report.phrases import listed, percent
@@ -13,7 +14,6 @@ from prm.report.words_several_judges import sentences_of_several
 
 _FEW_QUERIES = 30
 _LOW_COVERAGE = 0.95
-_LEVEL = 0.05
 
 
 def summary_sentences(metrics: Metrics) -> list[str]:
@@ -71,10 +71,10 @@ def _of_intervals(metrics: Metrics) -> Iterator[str]:
     elif queries < _FEW_QUERIES:
         yield f"There are {queries} queries only: the intervals are rough."
     draws, number = settings["bootstrap"], len(metrics["judges"])
-    if _is_corrected(metrics) and 2 * number / (draws + 1) > _LEVEL:
+    if _is_corrected(metrics) and 2 * number / (draws + 1) > LEVEL:
         yield (
             f"{draws:,} resamplings are too few for {counted(number, 'judge')}: no corrected p-value can fall to "
-            f"{_LEVEL}, so no verdict against {ALWAYS_SHOWN} is possible."
+            f"{LEVEL}, so no verdict against {ALWAYS_SHOWN} is possible."
         )
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import median
 
+from prm.evaluation.significance import LEVEL
 from prm.report.cells import counted, decimal
 from prm.report.judged import (
     ALWAYS_SHOWN,
@@ -41,8 +42,6 @@ from prm.report.tables.calibration import calibrated, part_of
 from prm.report.tables.comparison import ensembles_table
 from prm.report.tables.selection import selected
 from prm.report.words_one_judge import protocol_sentences, selection
-
-_LEVEL = 0.05
 
 
 def sentences_of_several(metrics: Metrics, judges: Sequence[Judged]) -> Iterator[str]:
@@ -166,7 +165,7 @@ def _correlation(metrics: Metrics) -> Iterator[str]:
     if r is None or p is None:
         return
     numbers = f"r = {decimal(r, 2)}, {p_words(p)}, {counted(found['n'], 'judge')}"
-    if p >= _LEVEL:
+    if p >= LEVEL:
         yield f"No correlation of StepAcc with outcome accuracy can be told from chance ({numbers})."
     elif r > 0:
         yield f"Judges that are right about more steps are right about more outcomes ({numbers})."

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from prm.report.browser import browser_data
 from prm.report.browser_part import browser_part
+from prm.report.cells import counted
 from prm.report.folder import write_page
+from prm.report.judged import judges as best_first
 from prm.report.page import Page
 from prm.report.sections import evaluation_sections
 from prm.report.words import summary_sentences
@@ -20,7 +22,6 @@ def write_report(
     metrics: Mapping[str, Any],
     gold: Sequence[Trajectory],
     judges: Mapping[str, Sequence[Prediction]],
-    on_packed: Callable[[int], None] = lambda count: None,
 ) -> list[Path]:
     """Writes the evaluation report into `out`; see `write_page`.
 
@@ -29,12 +30,11 @@ def write_report(
         metrics: The content of metrics.json.
         gold: The truth that was evaluated.
         judges: Name → its predictions, for every judge in `metrics`.
-        on_packed: Called with the number of runs put into the report so far.
 
     Returns:
         The files written, ``report.html`` first.
     """
-    data = browser_data(gold, {name: judges[name] for name in best_first(metrics)}, on_packed=on_packed)
+    data = browser_data(gold, {one.name: judges[one.name] for one in best_first(metrics)})
     page = Page(
         title="Evaluation report",
         subtitle=_subtitle(metrics),
@@ -45,13 +45,7 @@ def write_report(
     return write_page(out, page)
 
 
-def best_first(metrics: Mapping[str, Any]) -> list[str]:
-    """The judges by StepAcc, best first; by name among equals, those without one last."""
-    scores = {name: block["overall"]["step_acc"] for name, block in metrics["judges"].items()}
-    return sorted(scores, key=lambda name: (scores[name] is None, -(scores[name] or 0.0), name))
-
-
 def _subtitle(metrics: Mapping[str, Any]) -> str:
     gold = metrics["gold"]
     counts = ((len(metrics["judges"]), "judge"), (gold["trajectories"], "run"), (gold["steps"], "labelled step"))
-    return " · ".join(f"{count:,} {word}{'' if count == 1 else 's'}" for count, word in counts)
+    return " · ".join(counted(count, word) for count, word in counts)

@@ -10,38 +10,36 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import torch
 from transformers import TrainingArguments
 
 from prm.data.budget import MIN_BUDGET_TOKENS
 from prm.errors import ConfigError
 from prm.training.recipe import Recipe
+from prm.training.shared_options import (
+    LabelledData,
+    QuantisedWeightOptions,
+    RunArguments,
+    refuse_waiting_for_validation,
+)
 
 _HEADS = ("linear", "mixed")
-_DTYPES = ("float32", "bfloat16", "float16")
 
 
 @dataclass
-class DataOptions:
+class DataOptions(LabelledData):
     """What is trained on, and how a run is read."""
 
-    train_data: list[str] = field(metadata={"help": "Trajectory files to train on."})
-    validation_data: list[str] = field(
-        default_factory=list,
-        metadata={"help": "Trajectory files that choose the checkpoint; none = the last one."},
-    )
-    reader: str | None = field(default=None, metadata={"help": "A reader's name or module:function; None = detected."})
-    protocol: str | None = field(default=None, metadata={"help": "The labels' protocol where records name none."})
     max_tokens: int = field(default=1536, metadata={"help": "Tokens of one row."})
     max_tool_tokens: int | None = field(default=None, metadata={"help": "Tokens one tool result may keep."})
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.max_tokens < MIN_BUDGET_TOKENS:
             raise ConfigError.at("max_tokens", f"must be at least {MIN_BUDGET_TOKENS}", self.max_tokens, "raise it")
 
 
 @dataclass
-class ModelOptions:
+class ModelOptions(QuantisedWeightOptions):
     """Which backbone, how much of it is trained, and its head."""
 
     model: str = field(default="smollm2-135m", metadata={"help": "Alias, folder or hub id of a causal model."})
@@ -65,18 +63,10 @@ class ModelOptions:
         default=None, metadata={"help": "Folder that keeps a frozen backbone's states for the next run."}
     )
     device: str | None = field(default=None, metadata={"help": "cpu or cuda; None = the GPU where there is one."})
-    dtype: str = field(default="float32", metadata={"help": "Type of the weights: float32, bfloat16, float16."})
-    attn_implementation: str | None = field(default=None, metadata={"help": "sdpa, eager, flash_attention_2 …"})
     trust_remote_code: bool = field(default=False, metadata={"help": "Run code of the model's repository."})
-    load_in_4bit: bool = field(default=False, metadata={"help": "QLoRA: NF4 backbone (GPU, bitsandbytes)."})
-    lora_rank: int | None = field(default=None, metadata={"help": "Train LoRA adapters of this rank instead."})
-    lora_alpha: int = field(default=32, metadata={"help": "LoRA's scale."})
-    lora_dropout: float = field(default=0.0, metadata={"help": "LoRA's dropout."})
-    lora_target_modules: list[str] = field(
-        default_factory=list, metadata={"help": "Linear modules to adapt; none = all of the backbone."}
-    )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.head not in _HEADS:
             raise ConfigError.at("head", f"must be one of {', '.join(_HEADS)}", self.head, "change it")
         if (self.head == "mixed") != bool(self.head_reads):
@@ -88,12 +78,6 @@ class ModelOptions:
         self._check_fitted_head()
         if self.device not in (None, "cpu", "cuda"):
             raise ConfigError.at("device", "must be cpu or cuda", self.device, "change it")
-        if self.dtype not in _DTYPES:
-            raise ConfigError.at("dtype", f"must be one of {', '.join(_DTYPES)}", self.dtype, "change it")
-        if self.load_in_4bit and self.lora_rank is None:
-            raise ConfigError.at("load_in_4bit", "needs LoRA", None, "set lora_rank")
-        if self.lora_rank is not None and self.lora_rank < 1:
-            raise ConfigError.at("lora_rank", "must be at least 1", self.lora_rank, "raise or drop it")
 
     def _check_fitted_head(self) -> None:
         if self.head_l2 and (self.trainable_layers != 0 or self.head != "mixed"):
@@ -106,7 +90,7 @@ class ModelOptions:
 
 
 @dataclass
-class StepTrainingArguments(TrainingArguments):  # type: ignore[misc,unused-ignore]
+class StepTrainingArguments(RunArguments, TrainingArguments):  # type: ignore[misc,unused-ignore]
     """TrainingArguments with what a step classifier needs, and defaults that suit it."""
 
     output_dir: str = field(default="runs/step-classifier", metadata={"help": "Folder of the run."})
@@ -119,25 +103,11 @@ class StepTrainingArguments(TrainingArguments):  # type: ignore[misc,unused-igno
         default=True, metadata={"help": "Compute what frozen layers give once and keep it in memory."}
     )
     cache_gib: float = field(default=2.0, metadata={"help": "Memory that the output of frozen lower layers may take."})
-    early_stopping_patience: int | None = field(
-        default=None, metadata={"help": "Stop after so many evaluations without a better one."}
-    )
-    resume: bool = field(default=False, metadata={"help": "Go on from the run folder's last checkpoint."})
     learning_rate: float = field(default=2e-4, metadata={"help": "Peak learning rate."})
-    eval_strategy: str = field(default="epoch", metadata={"help": "no, steps or epoch."})
-    save_strategy: str = field(default="epoch", metadata={"help": "no, steps, epoch or best."})
-    save_total_limit: int | None = field(default=1, metadata={"help": "Checkpoints kept beside the best."})
-    load_best_model_at_end: bool = field(default=True, metadata={"help": "Keep the best checkpoint by validation."})
-    metric_for_best_model: str | None = field(default="step_acc", metadata={"help": "A validation metric."})
-    logging_steps: float = field(default=10, metadata={"help": "Updates between two log lines."})
-    report_to: str | None = field(default="none", metadata={"help": "none, tensorboard, wandb, trackio …"})
-    disable_tqdm: bool | None = field(default=True, metadata={"help": "Progress is shown by rich instead."})
 
     def __post_init__(self) -> None:
         if self.tokens_per_batch < 1:
             raise ConfigError.at("tokens_per_batch", "must be at least 1", self.tokens_per_batch, "raise it")
-        # transformers refuses bf16 on a machine without an accelerator unless it is told that the CPU is meant.
-        self.use_cpu: bool = self.use_cpu or not torch.accelerator.is_available()
         super().__post_init__()
 
 
@@ -175,16 +145,6 @@ def parse_recipe(recipe: Path | None, overrides: Sequence[str]) -> SupervisedOpt
         parsed = RECIPE.parse(recipe, [*overrides, "--use_cpu=true"])
     options = SupervisedOptions(*parsed)
     options.training.remove_unused_columns = False
-    _check_together(options)
+    if not options.data.validation_data:
+        refuse_waiting_for_validation(options.training)
     return options
-
-
-def _check_together(options: SupervisedOptions) -> None:
-    """Refuses what needs validation data where there is none."""
-    training = options.training
-    if options.data.validation_data:
-        return
-    if training.early_stopping_patience is not None:
-        raise ConfigError.at("early_stopping_patience", "needs validation_data", None, "give validation files")
-    if training.save_strategy == "best":
-        raise ConfigError.at("save_strategy", "best needs validation_data", "best", "give validation files")

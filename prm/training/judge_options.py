@@ -5,34 +5,30 @@ Every option of TRL's ``SFTConfig`` is one of ours as well. Knows nothing of dat
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
 
-import torch
 from trl import SFTConfig
 
-from prm.data.protocol import parse_protocol
 from prm.errors import ConfigError
 from prm.models.judge.answer import AnswerFormat
-from prm.models.step_classifier import DTYPES
 from prm.training.judge_examples import LossOn
 from prm.training.recipe import Recipe
+from prm.training.shared_options import (
+    LabelledData,
+    QuantisedWeightOptions,
+    RunArguments,
+    is_sharded,
+    refuse_waiting_for_validation,
+)
 
 
 @dataclass
-class JudgeDataOptions:
+class JudgeDataOptions(LabelledData):
     """What is trained on, and how the judge is asked."""
 
-    train_data: list[str] = field(metadata={"help": "Trajectory files to train on."})
-    validation_data: list[str] = field(
-        default_factory=list,
-        metadata={"help": "Trajectory files that choose the checkpoint; none = the last one."},
-    )
-    reader: str | None = field(default=None, metadata={"help": "A reader's name or module:function; None = detected."})
-    protocol: str | None = field(default=None, metadata={"help": "The labels' protocol where records name none."})
     max_prompt_tokens: int = field(default=4096, metadata={"help": "Tokens of one prompt."})
     skip_long_runs: bool = field(
         default=False, metadata={"help": "Leave out training runs whose steps do not fit max_prompt_tokens."}
@@ -44,43 +40,32 @@ class JudgeDataOptions:
     def __post_init__(self) -> None:
         if self.answer_format not in get_args(AnswerFormat):
             raise ConfigError.at("answer_format", "must be compact or json", self.answer_format, "change it")
-        parse_protocol(self.protocol, "protocol")
+        super().__post_init__()
 
 
 @dataclass
-class JudgeModelOptions:
+class JudgeModelOptions(QuantisedWeightOptions):
     """Which model, and how much of it is trained."""
 
     model: str = field(default="smollm2-135m", metadata={"help": "Alias, folder or hub id of a causal model."})
     num_layers: int | None = field(default=None, metadata={"help": "Keep only the first so many layers."})
     trainable_layers: int | None = field(default=None, metadata={"help": "Train only so many top layers; None = all."})
-    dtype: str = field(default="float32", metadata={"help": "Type of the weights: float32, bfloat16, float16."})
-    attn_implementation: str | None = field(default=None, metadata={"help": "sdpa, eager, flash_attention_2 …"})
-    load_in_4bit: bool = field(default=False, metadata={"help": "QLoRA: NF4 backbone (GPU, bitsandbytes)."})
-    lora_rank: int | None = field(default=None, metadata={"help": "Train LoRA adapters of this rank instead."})
-    lora_alpha: int = field(default=32, metadata={"help": "LoRA's scale."})
-    lora_dropout: float = field(default=0.0, metadata={"help": "LoRA's dropout."})
-    lora_target_modules: list[str] = field(
-        default_factory=list, metadata={"help": "Linear modules to adapt; none = all of the backbone."}
-    )
 
     def __post_init__(self) -> None:
-        if self.dtype not in DTYPES:
-            raise ConfigError.at("dtype", f"must be one of {', '.join(DTYPES)}", self.dtype, "change it")
-        if self.load_in_4bit and self.lora_rank is None:
-            raise ConfigError.at("load_in_4bit", "needs LoRA", None, "set lora_rank")
-        for name in ("lora_rank", "trainable_layers"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ConfigError.at(name, "must be at least 1", value, "raise or drop it")
+        super().__post_init__()
+        if self.trainable_layers is not None and self.trainable_layers < 1:
+            raise ConfigError.at("trainable_layers", "must be at least 1", self.trainable_layers, "raise or drop it")
 
 
 @dataclass
-class JudgeSftArguments(SFTConfig):  # type: ignore[misc,unused-ignore]
+class JudgeSftArguments(RunArguments, SFTConfig):  # type: ignore[misc,unused-ignore]
     """TRL's SFTConfig with what a judge needs, and defaults that suit it."""
 
     output_dir: str = field(default="runs/judge", metadata={"help": "Folder of the run."})
-    loss_on: str = field(default="answer", metadata={"help": "answer (all of it) or verdicts (compact answers only)."})
+    loss_on: str = field(
+        default="answer",
+        metadata={"help": "answer (all of it), or verdicts (compact answers only: which of the three)."},
+    )
     class_weights: str | None = field(
         default=None,
         metadata={"help": "inverse_sqrt, balanced, or three numbers for -1,0,+1 such as 1,2,1; None = equal."},
@@ -88,10 +73,6 @@ class JudgeSftArguments(SFTConfig):  # type: ignore[misc,unused-ignore]
     outcome_weight: float = field(default=1.0, metadata={"help": "Weight of the outcome's verdict; 0 = untrained."})
     eval_tokens_per_batch: int = field(default=8192, metadata={"help": "Padded tokens judged at once in evaluation."})
     eval_answer_tokens: int = field(default=1024, metadata={"help": "Tokens of one json answer in evaluation."})
-    early_stopping_patience: int | None = field(
-        default=None, metadata={"help": "Stop after so many evaluations without a better one."}
-    )
-    resume: bool = field(default=False, metadata={"help": "Go on from the run folder's last checkpoint."})
     max_length: int | None = field(default=None, metadata={"help": "Must stay empty: max_prompt_tokens is the budget."})
     learning_rate: float = field(default=2e-4, metadata={"help": "Peak learning rate."})
     per_device_train_batch_size: int = field(default=1, metadata={"help": "Runs of one forward pass."})
@@ -99,15 +80,7 @@ class JudgeSftArguments(SFTConfig):  # type: ignore[misc,unused-ignore]
     bf16: bool | None = field(default=False, metadata={"help": "Compute in bfloat16 (autocast)."})
     gradient_checkpointing: bool = field(default=False, metadata={"help": "Less memory, more computing."})
     remove_unused_columns: bool | None = field(default=False, metadata={"help": "The loss reads the columns."})
-    eval_strategy: str = field(default="epoch", metadata={"help": "no, steps or epoch."})
-    save_strategy: str = field(default="epoch", metadata={"help": "no, steps, epoch or best."})
-    save_total_limit: int | None = field(default=1, metadata={"help": "Checkpoints kept beside the best."})
-    load_best_model_at_end: bool = field(default=True, metadata={"help": "Keep the best checkpoint by validation."})
-    metric_for_best_model: str | None = field(default="step_acc", metadata={"help": "A validation metric."})
     greater_is_better: bool | None = field(default=True, metadata={"help": "Whether more of that metric is better."})
-    logging_steps: float = field(default=10, metadata={"help": "Updates between two log lines."})
-    report_to: str | None = field(default="none", metadata={"help": "none, tensorboard, wandb, trackio …"})
-    disable_tqdm: bool | None = field(default=True, metadata={"help": "Progress is shown by rich instead."})
 
     def __post_init__(self) -> None:
         if self.loss_on not in get_args(LossOn):
@@ -122,8 +95,6 @@ class JudgeSftArguments(SFTConfig):  # type: ignore[misc,unused-ignore]
             raise ConfigError.at("loss_type", "must be nll, without label smoothing", self.loss_type, "leave it out")
         if self.outcome_weight < 0:
             raise ConfigError.at("outcome_weight", "must be at least 0", self.outcome_weight, "raise it")
-        # transformers refuses bf16 on a machine without an accelerator unless it is told that the CPU is meant.
-        self.use_cpu: bool = self.use_cpu or not torch.accelerator.is_available()
         super().__post_init__()
 
 
@@ -164,16 +135,11 @@ def _check_together(options: JudgeSftOptions) -> None:
         training.outcome_weight = 0.0
     if options.data.validation_data:
         _check_whole_weights(training)
-        return
-    if training.early_stopping_patience is not None:
-        raise ConfigError.at("early_stopping_patience", "needs validation_data", None, "give validation files")
-    if training.save_strategy == "best":
-        raise ConfigError.at("save_strategy", "best needs validation_data", "best", "give validation files")
+    else:
+        refuse_waiting_for_validation(training)
 
 
 def _check_whole_weights(training: JudgeSftArguments) -> None:
-    deepspeed = getattr(training, "hf_deepspeed_config", None)
-    zero = deepspeed is not None and deepspeed.is_zero3()
-    if training.fsdp or os.environ.get("ACCELERATE_USE_FSDP") == "true" or zero:
+    if is_sharded(training):
         rule = "is judged with whole weights in each process (no FSDP, no ZeRO-3)"
         raise ConfigError.at("validation_data", rule, "sharded weights", "use DDP, or judge afterwards")

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import logging
-import shutil
 from collections.abc import Sequence
-from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import torch
-from transformers import AutoTokenizer, EarlyStoppingCallback, PrinterCallback, ProgressCallback, set_seed
+from transformers import AutoTokenizer, set_seed
 from transformers.trainer_utils import get_last_checkpoint
 
 from prm.data.label_account import LabelAccount
 from prm.data.protocol import protocol_of
 from prm.models.fetch import resolve_model
+from prm.models.judge.answer import compact_form
 from prm.models.judge.checkpoint import JudgeInfo
 from prm.models.judge.local_judge import JudgeOptions
 from prm.models.judge.prompt import JudgePromptBuilder, JudgePromptConfig
@@ -27,10 +26,12 @@ from prm.training.judge_examples import AnswerTargets, JudgeRow, judge_rows, ver
 from prm.training.judge_options import JudgeSftOptions
 from prm.training.judge_prompts import build_prompts, leave_out_long_runs, refuse_long_runs
 from prm.training.judge_trainer import JudgeSftTask, JudgeSftTrainer
-from prm.training.labelled_runs import read_runs, refuse_shared_queries
-from prm.training.progress import HeapTrim, TrainingProgress
-from prm.training.run_folder import finished_result, mark_finished, open_run_folder, publish_model, sha256_of_files
-from prm.types import LABELS, Protocol, Trajectory
+from prm.training.label_log import log_labels
+from prm.training.labelled_runs import read_both
+from prm.training.progress import watch
+from prm.training.run_folder import begin_run, publish_run, settings_of, sha256_of_files
+from prm.training.shared_options import autocast_dtype
+from prm.types import Protocol, Trajectory
 from prm.version import __version__
 
 _log = logging.getLogger(__name__)
@@ -52,21 +53,9 @@ def train_judge(options: JudgeSftOptions) -> dict[str, Any]:
         RecordError: A bad record of the data.
         ProtocolError: Labels of several protocols.
     """
-    training, data = options.training, options.data
-    folder = Path(training.output_dir)
-    training_runs = read_runs(data.train_data, data.reader, data.protocol)
-    validation_runs = read_runs(data.validation_data, data.reader, data.protocol)
-    refuse_shared_queries(training_runs, validation_runs)
-    _log.debug("training on %s", training.device)  # the first read of `device` joins the process group
-    with training.main_process_first(local=False, desc="run folder"):
-        if training.process_index == 0:
-            settings = {**asdict(data), **asdict(options.model), **training.to_sanitized_dict()}
-            open_run_folder(folder, settings, training.resume)
-    done = finished_result(folder)
-    if done is not None:
-        _log.info("%s: already trained; nothing to do", folder)
-        return done
-    return _Run(options, training_runs, validation_runs).train()
+    training_runs, validation_runs = read_both(options.data)
+    done = begin_run(options.training, settings_of(options.training, options.data, options.model))
+    return _Run(options, training_runs, validation_runs).train() if done is None else done
 
 
 class _Run:
@@ -93,7 +82,7 @@ class _Run:
 
     def train(self) -> dict[str, Any]:
         rows, account = self._rows()
-        _log_account(account, rows)
+        _log_rows(account, rows)
         set_seed(self._options.training.seed)
         trainer = self._trainer(rows)
         checkpoint = get_last_checkpoint(str(self._folder)) if self._options.training.resume else None
@@ -109,7 +98,9 @@ class _Run:
             "labels": account.as_dict(),
             "class_weights": list(self._class_weights),
         }
-        self._publish(trainer, result)
+        runs = self._prompted.runs
+        write_card = partial(write_judge_card, info=self._info, options=self._options, runs=runs, result=result)
+        publish_run(trainer, result, write_card, "Judge")
         return result
 
     def _rows(self) -> tuple[list[JudgeRow], LabelAccount]:
@@ -143,55 +134,31 @@ class _Run:
             # An adapter stands on weights that can be loaded: those of its base with the earlier adapter in them.
             keep_reference(model, self._folder / "base", training.process_index == 0)
         trainer = JudgeSftTrainer(
-            JudgeSftTask(rows, self._info, self._held_out()),
+            JudgeSftTask(rows, self._info, self._held_out(), self._choices()),
             model=model,
             args=training,
             processing_class=self._tokenizer,
             peft_config=lora_config(model, self._options.model),
         )
-        trainer.remove_callback(PrinterCallback)
-        trainer.remove_callback(ProgressCallback)
-        trainer.add_callback(TrainingProgress(self._folder))
-        trainer.add_callback(HeapTrim)
-        if training.early_stopping_patience is not None:
-            trainer.add_callback(EarlyStoppingCallback(training.early_stopping_patience))
+        watch(trainer, self._folder)
         return trainer
+
+    def _choices(self) -> tuple[int, ...] | None:
+        return compact_form(self._tokenizer).verdict_ids if self._options.training.loss_on == "verdicts" else None
 
     def _held_out(self) -> HeldOut | None:
         if not self._validation_runs:
             return None
         training = self._options.training
-        arithmetic = torch.bfloat16 if training.bf16 else torch.float16 if training.fp16 else None
         options = JudgeOptions(
             max_answer_tokens=training.eval_answer_tokens,
             tokens_per_batch=training.eval_tokens_per_batch,
-            autocast=arithmetic,
+            autocast=autocast_dtype(training),
         )
         return HeldOut(self._validation_runs, options)
 
-    def _publish(self, trainer: JudgeSftTrainer, result: dict[str, Any]) -> None:
-        """Saves the judge beside, then moves it in; the main process adds card and result."""
-        written = self._folder / ".model.partial"
-        if trainer.args.should_save:
-            shutil.rmtree(written, ignore_errors=True)
-        trainer.accelerator.wait_for_everyone()
-        trainer.save_model(str(written), _internal_call=True)
-        trainer.accelerator.wait_for_everyone()
-        if trainer.args.should_save:
-            write_judge_card(written / "README.md", self._info, self._options, self._prompted.runs, result)
-            publish_model(written, self._folder)
-            mark_finished(self._folder, result)
-            trainer.state.save_to_json(str(self._folder / "trainer_state.json"))
-        if trainer.args.push_to_hub:
-            trainer.push_to_hub(commit_message="Judge trained by prm")
-        trainer.accelerator.wait_for_everyone()
 
-
-def _log_account(account: LabelAccount, rows: Sequence[JudgeRow]) -> None:
-    plain = account.as_dict()
-    for name in ("labelled", "kept", "elided", "dropped"):
-        counts = "  ".join(f"{label}: {plain[name][str(label)]}" for label in LABELS)
-        _log.info("labels %-9s %s", name, counts)
-    _log.info("tool results elided %d of %d", account.tool_results_elided, account.tool_results)
+def _log_rows(account: LabelAccount, rows: Sequence[JudgeRow]) -> None:
+    log_labels(account)
     longest = max(len(row.prompt_ids) + len(row.answer_ids) for row in rows)
     _log.info("%d rows, the longest %d tokens; nothing is cut", len(rows), longest)

@@ -7,7 +7,20 @@ from collections.abc import Sequence
 from prm.data.protocol import mask_after_first_error, name_protocol, parse_protocol
 from prm.data.readers.registry import read_all
 from prm.errors import ConfigError
+from prm.training.shared_options import LabelledData
 from prm.types import Trajectory
+
+
+def read_both(data: LabelledData) -> tuple[list[Trajectory], list[Trajectory]]:
+    """The training runs and the validation runs, which share no query.
+
+    Raises:
+        ConfigError: They share one. RecordError: A bad record.
+    """
+    training = read_runs(data.train_data, data.reader, data.protocol)
+    validation = read_runs(data.validation_data, data.reader, data.protocol)
+    refuse_shared_queries(training, validation)
+    return training, validation
 
 
 def read_runs(sources: Sequence[str], reader: str | None, protocol: str | None) -> list[Trajectory]:

@@ -15,11 +15,21 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from transformers import TrainerCallback
+from transformers import EarlyStoppingCallback, PrinterCallback, ProgressCallback, TrainerCallback
 
 from prm.models.memory import trim_heap
 
 _SHOWN = {"eval_step_acc": "StepAcc", "eval_first_err_acc": "FirstErrAcc", "eval_loss": "loss"}
+
+
+def watch(trainer: Any, folder: Path, *further: TrainerCallback) -> None:
+    """Puts our callbacks in place of transformers' own: progress, the heap, early stopping where it is asked for."""
+    trainer.remove_callback(PrinterCallback)
+    trainer.remove_callback(ProgressCallback)
+    for callback in (TrainingProgress(folder), *further, HeapTrim()):
+        trainer.add_callback(callback)
+    if trainer.args.early_stopping_patience is not None:
+        trainer.add_callback(EarlyStoppingCallback(trainer.args.early_stopping_patience))
 
 
 class TrainingProgress(TrainerCallback):  # type: ignore[misc,unused-ignore]

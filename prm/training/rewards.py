@@ -2,7 +2,9 @@
 
 Each gets the completions (texts, or lists of chat messages) and columns of the data set, and returns one reward in
 [0, 1] for each completion, None where there is nothing to reward. `step_labels` holds JSON text, message index → label
-or null, one entry for each step. What an answer lacks is wrong; an answer that cannot be read earns nothing.
+or null, one entry for each step. What an answer lacks is wrong; an answer that cannot be read earns nothing. Where the
+chat template opens a thought, the column `answer_prefix` must hold its tag (`JudgePrompt.answer_prefix`): a thought
+that does not end is no answer.
 
     from trl import GRPOTrainer
     from prm.training.rewards import step_accuracy_reward
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from prm.errors import ConfigError, RecordError
+from prm.evaluation.step_metrics import LABEL_WORDS
 from prm.models.judge.parse import ParsedAnswer, parse_answer
 from prm.types import LABELS, StepLabel
 
@@ -29,7 +32,8 @@ RewardFunction: TypeAlias = Callable[..., Any]
 ClassFactors: TypeAlias = tuple[float, float, float]
 """What a step of class −1, 0, +1 counts."""
 
-_WORDS = {-1: "neg", 0: "zero", 1: "pos"}
+_THOUGHT_KEYS = ("reasoning_content", "reasoning", "thinking")
+"""Where a message may hold a thought that was taken out of its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +64,12 @@ def step_accuracy_reward(completions: Sequence[Any], step_labels: Sequence[Any],
         step_labels: [B] JSON text.
         columns: Whatever else a trainer passes.
     """
-    return [_weighted_accuracy(*pair, _equal) for pair in _read_all(completions, step_labels)]
+    return [_weighted_accuracy(*pair, _equal) for pair in _read_all(completions, step_labels, columns)]
 
 
 def balanced_step_accuracy_reward(completions: Sequence[Any], step_labels: Sequence[Any], **columns: Any) -> Rewards:
     """The mean over the classes that a run has of the share of their steps judged right (macro recall in the run)."""
-    return [_weighted_accuracy(*pair, _within_run) for pair in _read_all(completions, step_labels)]
+    return [_weighted_accuracy(*pair, _within_run) for pair in _read_all(completions, step_labels, columns)]
 
 
 def weighted_step_accuracy_reward(factors: ClassFactors) -> RewardFunction:
@@ -74,7 +78,7 @@ def weighted_step_accuracy_reward(factors: ClassFactors) -> RewardFunction:
     def weighted_step_accuracy_reward(
         completions: Sequence[Any], step_labels: Sequence[Any], **columns: Any
     ) -> Rewards:
-        pairs = _read_all(completions, step_labels)
+        pairs = _read_all(completions, step_labels, columns)
         return [_weighted_accuracy(*pair, lambda gold: _by_class(gold, factors)) for pair in pairs]
 
     return weighted_step_accuracy_reward
@@ -85,12 +89,12 @@ def first_error_reward(completions: Sequence[Any], step_labels: Sequence[Any], *
 
     None where an unknown label hides the run's first error; an answer that lacks a step before is wrong.
     """
-    return [_first_error_found(*pair) for pair in _read_all(completions, step_labels)]
+    return [_first_error_found(*pair) for pair in _read_all(completions, step_labels, columns)]
 
 
 def format_reward(completions: Sequence[Any], step_labels: Sequence[Any], **columns: Any) -> Rewards:
     """1 where an answer could be read whole, else 0."""
-    return [float(answer.status == "ok") for answer, _ in _read_all(completions, step_labels)]
+    return [float(answer.status == "ok") for answer, _ in _read_all(completions, step_labels, columns)]
 
 
 def outcome_reward(
@@ -104,22 +108,27 @@ def outcome_reward(
         final_label: [B] −1, 0, 1 or None.
         columns: Whatever else a trainer passes.
     """
-    answers = [answer for answer, _ in _read_all(completions, step_labels, outcome=True)]
+    answers = [answer for answer, _ in _read_all(completions, step_labels, columns, outcome=True)]
     return [
         None if label is None else float(answer.final_label == label)
         for answer, label in zip(answers, final_label, strict=True)
     ]
 
 
-def answer_statistics(completions: Sequence[Any], step_labels: Sequence[Any]) -> dict[str, list[float]]:
+def answer_statistics(completions: Sequence[Any], step_labels: Sequence[Any], **columns: Any) -> dict[str, list[float]]:
     """What was answered, as lists whose means are worth logging; a list without a value is left out.
+
+    Args:
+        completions: [B] answers.
+        step_labels: [B] JSON text.
+        columns: Whatever else a reward gets.
 
     Returns:
         unread: of each answer, 1 where it does not say all steps' labels. step_acc: of each labelled step of each
         answer, 1 where its verdict is right. always_positive: the same for a judge that says +1. share_neg,
         share_zero, share_pos: of each verdict given for a step, 1 where it is that label.
     """
-    pairs = _read_all(completions, step_labels)
+    pairs = _read_all(completions, step_labels, columns)
     said = [label for answer, _ in pairs for label in answer.step_labels.values()]
     steps = [(answer.step_labels.get(index), label) for answer, gold in pairs for index, label in gold.items()]
     known = [(guess, label) for guess, label in steps if label is not None]
@@ -127,7 +136,7 @@ def answer_statistics(completions: Sequence[Any], step_labels: Sequence[Any]) ->
         "unread": [float(answer.status != "ok") for answer, _ in pairs],
         "step_acc": [float(guess == label) for guess, label in known],
         "always_positive": [float(label == 1) for _, label in known],
-        **{f"share_{word}": [float(label == value) for label in said] for value, word in _WORDS.items()},
+        **{f"share_{word}": [float(label == value) for label in said] for value, word in LABEL_WORDS.items()},
     }
     return {name: values for name, values in found.items() if values}
 
@@ -159,14 +168,22 @@ Gold: TypeAlias = Mapping[int, "StepLabel | None"]
 
 
 def _read_all(
-    completions: Sequence[Any], step_labels: Sequence[Any], *, outcome: bool = False
+    completions: Sequence[Any], step_labels: Sequence[Any], columns: Mapping[str, Any], *, outcome: bool = False
 ) -> list[tuple[ParsedAnswer, Gold]]:
     """Each answer with its labels; the outcome does not count as missing unless it is what is asked about."""
+    prefixes = columns.get("answer_prefix") or [""] * len(completions)
     golds = [_gold(labels) for labels in step_labels]
     return [
-        (parse_answer(text_of(completion), list(gold), outcome=outcome), gold)
-        for completion, gold in zip(completions, golds, strict=True)
+        (parse_answer(_whole_text(completion, prefix), list(gold), outcome=outcome), gold)
+        for completion, prefix, gold in zip(completions, prefixes, golds, strict=True)
     ]
+
+
+def _whole_text(completion: Any, prefix: str | None) -> str:
+    """The text of an answer with what the prompt had begun of it, unless a trainer has taken the thought out."""
+    messages = completion if isinstance(completion, list | tuple) else []
+    is_apart = any(message.get(key) for message in messages if isinstance(message, Mapping) for key in _THOUGHT_KEYS)
+    return text_of(completion) if is_apart else (prefix or "") + text_of(completion)
 
 
 def text_of(completion: Any) -> str:

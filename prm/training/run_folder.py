@@ -6,7 +6,10 @@ import hashlib
 import json
 import logging
 import platform
+import shutil
 import subprocess
+from collections.abc import Callable
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -28,6 +31,38 @@ _FREE_TO_CHANGE = {
 }
 
 _log = logging.getLogger(__name__)
+
+
+def begin_run(training: Any, settings: dict[str, Any]) -> dict[str, Any] | None:
+    """Joins the processes of the launch and opens the run's folder; every process calls it.
+
+    Args:
+        training: The training arguments.
+        settings: The resolved options, JSON-ready; see `settings_of`.
+
+    Returns:
+        The result of a run that is complete already, else None.
+
+    Raises:
+        ConfigError: The folder holds another run, or one that was not to go on.
+    """
+    folder = Path(training.output_dir)
+    _log.debug("training on %s", training.device)  # the first read of `device` joins the process group
+    with training.main_process_first(local=False, desc="run folder"):
+        if training.process_index == 0:
+            open_run_folder(folder, settings, training.resume)
+    done = finished_result(folder)
+    if done is not None:
+        _log.info("%s: already trained; nothing to do", folder)
+    return done
+
+
+def settings_of(training: Any, *parts: Any) -> dict[str, Any]:
+    """All options of a run, JSON-ready: those of the dataclasses `parts` and of the training arguments."""
+    settings: dict[str, Any] = {}
+    for part in parts:
+        settings |= asdict(part)
+    return {**settings, **training.to_sanitized_dict()}
 
 
 def open_run_folder(folder: Path, settings: dict[str, Any], resume: bool) -> None:
@@ -79,6 +114,34 @@ def finished_result(folder: Path) -> dict[str, Any] | None:
         return None
     result: dict[str, Any] | None = json.loads(path.read_text(encoding="utf-8")).get("result")
     return result
+
+
+def publish_run(trainer: Any, result: dict[str, Any], write_card: Callable[[Path], None], what: str) -> None:
+    """Saves the model beside, then moves it in; the main process adds card and result. Every process calls it.
+
+    Args:
+        trainer: A `transformers.Trainer` that is done.
+        result: What `run.json` gets.
+        write_card: Writes the model card to a path.
+        what: For the commit message of a push, e.g. "Judge".
+    """
+    folder = Path(trainer.args.output_dir)
+    written = folder / ".model.partial"
+    if trainer.args.should_save:
+        shutil.rmtree(written, ignore_errors=True)
+    trainer.accelerator.wait_for_everyone()
+    trainer.save_model(str(written), _internal_call=True)
+    trainer.accelerator.wait_for_everyone()
+    if trainer.args.should_save:
+        # An adapter's folder would lack it.
+        trainer.accelerator.unwrap_model(trainer.model).config.save_pretrained(written)
+        write_card(written / "README.md")
+        publish_model(written, folder)
+        mark_finished(folder, result)
+        trainer.state.save_to_json(str(folder / "trainer_state.json"))
+    if trainer.args.push_to_hub:
+        trainer.push_to_hub(commit_message=f"{what} trained by prm")
+    trainer.accelerator.wait_for_everyone()
 
 
 def publish_model(written: Path, folder: Path) -> None:

@@ -26,6 +26,7 @@ from prm.models.lower_states import LowerStates
 from prm.models.scoring import FloatArray, Shard, predictions_of, site_probabilities
 from prm.training.atomic_checkpoints import AtomicCheckpoints
 from prm.training.losses import site_cross_entropy
+from prm.training.shared_options import autocast_dtype
 from prm.training.targets import TrainingRow
 from prm.types import Prediction, Probabilities, Trajectory
 
@@ -205,16 +206,11 @@ class StepTrainer(AtomicCheckpoints, Trainer):  # type: ignore[misc,unused-ignor
             [row for _, row in validation.rows],
             self.args.tokens_per_batch,
             self._pad,
-            autocast=self._autocast(),
+            autocast=autocast_dtype(self.args),
             shard=self._shard,
             lower=validation.lower,
         )
         return self._gathered(found)
-
-    def _autocast(self) -> torch.dtype | None:
-        if self.args.bf16:
-            return torch.bfloat16
-        return torch.float16 if self.args.fp16 else None
 
     def _gathered(self, found: dict[int, FloatArray]) -> dict[int, FloatArray]:
         if self.args.world_size == 1:

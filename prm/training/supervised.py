@@ -2,49 +2,39 @@
 
 from __future__ import annotations
 
-import logging
-import os
-import shutil
 from collections.abc import Sequence
-from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoTokenizer, EarlyStoppingCallback, PrinterCallback, ProgressCallback, set_seed
+from transformers import AutoTokenizer, set_seed
 from transformers.trainer_utils import get_last_checkpoint
 
 from prm.data.encode import Encoder, EncodingConfig, Row
-from prm.data.label_account import LabelAccount
 from prm.data.protocol import protocol_of
 from prm.models.backbone import LoadOptions, freeze_below, load_token_classifier
 from prm.models.checkpoint import CheckpointInfo
 from prm.models.fetch import resolve_model
 from prm.models.lora import with_lora
-from prm.models.lower_states import LowerStates, frozen_layers, goes_on_from_the_middle, lower_states
+from prm.models.lower_states import LowerStates
 from prm.models.mixed_head import StepReader, load_step_reader, parse_reads
 from prm.models.reachable import reachable
-from prm.models.site_head import SiteForward
 from prm.models.states import StatesCache, backbone_identity, cached_site_states, site_states
 from prm.models.step_classifier import DTYPES, StepClassifier
 from prm.training.arguments import SupervisedOptions
+from prm.training.frozen_layers import Passes, lower_states_within, may_cache_lower_states
 from prm.training.head_fit import candidates_of, choose_candidate, fit_linear_head, install, sites_of
-from prm.training.labelled_runs import read_runs, refuse_shared_queries
+from prm.training.label_log import log_labels
+from prm.training.labelled_runs import read_both
 from prm.training.model_card import write_model_card
-from prm.training.progress import HeapTrim, TrainingProgress
-from prm.training.run_folder import (
-    finished_result,
-    mark_finished,
-    open_run_folder,
-    publish_model,
-    sha256_of_files,
-)
+from prm.training.progress import watch
+from prm.training.run_folder import begin_run, publish_run, settings_of, sha256_of_files
+from prm.training.shared_options import autocast_dtype
 from prm.training.step_trainer import StepTrainer, ValidationSet
 from prm.training.targets import TargetOptions, TrainingRow, class_weights, training_rows
-from prm.types import LABELS, Trajectory
+from prm.types import Trajectory
 from prm.version import __version__
-
-_log = logging.getLogger(__name__)
 
 
 def train_supervised(options: SupervisedOptions) -> dict[str, Any]:
@@ -63,20 +53,9 @@ def train_supervised(options: SupervisedOptions) -> dict[str, Any]:
         RecordError: A bad record of the data.
         ProtocolError: Labels of several protocols.
     """
-    training, data = options.training, options.data
-    folder = Path(training.output_dir)
-    training_runs = read_runs(data.train_data, data.reader, data.protocol)
-    validation_runs = read_runs(data.validation_data, data.reader, data.protocol)
-    refuse_shared_queries(training_runs, validation_runs)
-    _log.debug("training on %s", training.device)  # the first read of `device` joins the process group
-    with training.main_process_first(local=False, desc="run folder"):
-        if training.process_index == 0:
-            open_run_folder(folder, _settings(options), training.resume)
-    done = finished_result(folder)
-    if done is not None:
-        _log.info("%s: already trained; nothing to do", folder)
-        return done
-    return _Run(options, training_runs, validation_runs).train()
+    training_runs, validation_runs = read_both(options.data)
+    done = begin_run(options.training, settings_of(options.training, options.data, options.model))
+    return _Run(options, training_runs, validation_runs).train() if done is None else done
 
 
 class _Run:
@@ -104,7 +83,7 @@ class _Run:
 
     def train(self) -> dict[str, Any]:
         rows, account = training_rows(self._training_runs, self._encoder, self._targets)
-        _log_account(account)
+        log_labels(account)
         set_seed(self._options.training.seed)
         model = self._model()
         fitted = self._fit(model, rows) if self._options.model.head_l2 else {}
@@ -117,7 +96,10 @@ class _Run:
             "labels": account.as_dict(),
             "class_weights": list(self._targets.class_weights),
         }
-        self._publish(trainer, result)
+        write_card = partial(
+            write_model_card, info=self._info, options=self._options, runs=self._training_runs, result=result
+        )
+        publish_run(trainer, result, write_card, "Step classifier")
         return result
 
     def _descend(self, trainer: StepTrainer) -> dict[str, Any]:
@@ -185,12 +167,7 @@ class _Run:
             pad_token_id=self._pad,
             processing_class=self._tokenizer,
         )
-        trainer.remove_callback(PrinterCallback)
-        trainer.remove_callback(ProgressCallback)
-        trainer.add_callback(TrainingProgress(self._folder))
-        trainer.add_callback(HeapTrim)
-        if training.early_stopping_patience is not None:
-            trainer.add_callback(EarlyStoppingCallback(training.early_stopping_patience))
+        watch(trainer, self._folder)
         return trainer
 
     @property
@@ -224,34 +201,17 @@ class _Run:
 
     def _lower_states(self, model: Any, rows: Sequence[Row]) -> LowerStates | None:
         """The output of the frozen lower layers for every row; None where that does not pay."""
-        training = self._options.training
-        if not self._caches_lower_layers(model):
-            return None
-        layers = frozen_layers(model)
-        size = sum(len(row.input_ids) for row in rows) * model.config.hidden_size * 4 / 2**30
-        if layers == 0 or size > training.cache_gib:
-            _log.info("frozen layers are not cached: %d of them, %.1f GiB of %.1f", layers, size, training.cache_gib)
+        training, choice = self._options.training, self._options.model
+        repeated = training.num_train_epochs > 1 and training.max_steps < 0
+        if not (repeated and may_cache_lower_states(model, training, choice.trainable_layers, choice.lora_rank)):
             return None
         model.to(training.device)
-        if not goes_on_from_the_middle(model, rows[0], layers, self._pad):
-            _log.info("frozen layers are not cached: %s cannot go on from a middle layer", type(model).__name__)
-            return None
-        _log.info("caching the output of %d frozen layers (%.1f GiB)", layers, size)
-        return lower_states(model, rows, layers, training.tokens_per_batch, self._pad, self._autocast)
-
-    def _caches_lower_layers(self, model: Any) -> bool:
-        """Whether a cache can pay: lower layers frozen, a plain head, whole weights on each process, several epochs."""
-        training = self._options.training
-        partly = bool(self._options.model.trainable_layers) and self._options.model.lora_rank is None
-        repeated = training.num_train_epochs > 1 and training.max_steps < 0
-        sharded = bool(training.fsdp) or training.deepspeed or os.environ.get("ACCELERATE_USE_FSDP") == "true"
-        plain = isinstance(model, SiteForward)
-        return training.cache_frozen_states and partly and repeated and plain and not sharded
+        passes = Passes(training.tokens_per_batch, self._pad, self._autocast)
+        return lower_states_within(training.cache_gib, model, rows, passes)
 
     @property
     def _autocast(self) -> torch.dtype | None:
-        training = self._options.training
-        return torch.bfloat16 if training.bf16 else torch.float16 if training.fp16 else None
+        return autocast_dtype(self._options.training)
 
     def _checkpoint_info(self) -> CheckpointInfo:
         runs = self._training_runs
@@ -265,40 +225,9 @@ class _Run:
             frozen_backbone=self._model_path if self._frozen else None,
         )
 
-    def _publish(self, trainer: StepTrainer, result: dict[str, Any]) -> None:
-        """Saves the model beside, then moves it in; the main process adds card and result."""
-        written = self._folder / ".model.partial"
-        if trainer.args.should_save:
-            shutil.rmtree(written, ignore_errors=True)
-        trainer.accelerator.wait_for_everyone()
-        trainer.save_model(str(written), _internal_call=True)
-        trainer.accelerator.wait_for_everyone()
-        if trainer.args.should_save:
-            trainer.accelerator.unwrap_model(trainer.model).config.save_pretrained(written)
-            write_model_card(written / "README.md", self._info, self._options, self._training_runs, result)
-            publish_model(written, self._folder)
-            mark_finished(self._folder, result)
-            trainer.state.save_to_json(str(self._folder / "trainer_state.json"))
-        if trainer.args.push_to_hub:
-            trainer.push_to_hub(commit_message="Step classifier trained by prm")
-        trainer.accelerator.wait_for_everyone()
-
 
 def _encoding(options: SupervisedOptions) -> EncodingConfig:
     return EncodingConfig(max_tokens=options.data.max_tokens, max_tool_tokens=options.data.max_tool_tokens)
-
-
-def _settings(options: SupervisedOptions) -> dict[str, Any]:
-    training = options.training.to_sanitized_dict()
-    return {**asdict(options.data), **asdict(options.model), **training}
-
-
-def _log_account(account: LabelAccount) -> None:
-    plain = account.as_dict()
-    for name in ("labelled", "kept", "elided", "windowed", "dropped"):
-        counts = "  ".join(f"{label}: {plain[name][str(label)]}" for label in LABELS)
-        _log.info("labels %-9s %s", name, counts)
-    _log.info("tool results elided %d of %d", account.tool_results_elided, account.tool_results)
 
 
 def _final_metrics(trainer: StepTrainer) -> dict[str, Any]:

@@ -16,12 +16,13 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from prm.cli.files import check_folder, file_errors
 from prm.data.jsonl import atomic_file, parse_json, write_json
 from prm.errors import ConfigError, MissingFileError, PrmError
 from prm.evaluation import evaluate
@@ -71,21 +72,42 @@ class Cell:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Reads the command line, writes the files, prints the table and returns the exit code."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options = _parser().parse_args(arguments)
+    try:
+        with file_errors():
+            return _compare(options)
+    except PrmError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+class _OneLineParser(argparse.ArgumentParser):
+    """Complains in one line, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Says what is wrong, and ends."""
+        print(f"error: {message}; see {self.prog} --help", file=sys.stderr)
+        sys.exit(2)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _OneLineParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--labels", type=Path, required=True, help="folder with the benchmark's labelled JSONL files")
     parser.add_argument("--predictions", type=Path, required=True, help="folder in which every subfolder is a judge")
     parser.add_argument("--published", type=Path, help="JSON file with the published table")
     parser.add_argument("--out", type=Path, required=True, help="folder for metrics.json, table.md and table.csv")
     parser.add_argument("--bootstrap", type=int, default=2000, help="draws for the intervals in metrics.json")
-    options = parser.parse_args(arguments)
-    try:
-        published = read_published(options.published)
-        judges = {name: load_predictions(path) for name, path in judge_paths((), options.predictions).items()}
-        metrics = evaluate(load_gold([options.labels]), judges, bootstrap=options.bootstrap)
-        cells = list(table_cells(metrics, published))
-    except PrmError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    return parser
+
+
+def _compare(options: argparse.Namespace) -> int:
+    if not options.predictions.is_dir():
+        raise MissingFileError(f"{options.predictions}: folder must exist, found no folder; check --predictions")
+    check_folder("--out", options.out, files=("metrics.json", "table.md", "table.csv"))
+    published = read_published(options.published)
+    judges = {name: load_predictions(path) for name, path in judge_paths((), options.predictions).items()}
+    metrics = evaluate(load_gold([options.labels]), judges, bootstrap=options.bootstrap)
+    cells = list(table_cells(metrics, published))
     head, rows = table_rows(metrics, cells)
     notes = list(verdict(metrics, cells))
     write_json(options.out / "metrics.json", metrics)

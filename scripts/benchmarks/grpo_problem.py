@@ -16,7 +16,7 @@ import torch
 from transformers import AutoTokenizer
 
 from prm.data.label_account import LabelAccount
-from prm.errors import ModelError
+from prm.errors import ModelError, complaint
 from prm.models.fetch import resolve_model
 from prm.models.judge.answer import VerdictFrame, compact_form
 from prm.models.judge.forced_decoding import Rollout
@@ -64,7 +64,7 @@ class Policy:
         model = load_policy(self._path, choice, trust_remote_code=False)
         reason = supports_shared_prefix(model)  # here, so that no step's time has its trial in it
         if reason is not None:
-            raise ModelError.at("model", "must be able to share a prompt", reason, "name another")
+            raise ModelError(complaint("model", "must be able to share a prompt", reason, "name another"))
         return model
 
     @cached_property

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from prm.cli.main import app
 from prm.data.jsonl import write_jsonl
 from prm.data.records import dump_trajectory, read_predictions
-from prm.errors import ConfigError, MissingFileError
+from prm.errors import ConfigError, MissingFileError, RecordError
 from prm.models.judge.local_judge import CHUNK, LocalJudge
 from tests.tiny import make_run
 from tests.training.judge_runs import save_judge_backbone
@@ -113,6 +113,7 @@ def test_other_options_start_anew(model: Path, runs: Path, tmp_path: Path, monke
         (("--samples", "3", "--temperature", "0"), "samples"),
         (("--protocol", "both"), "protocol"),
         (("--dtype", "int8"), "dtype"),
+        (("--device", "tpu9"), "--device"),
     ],
 )
 def test_a_wrong_option_is_one_line(
@@ -133,6 +134,16 @@ def test_the_data_are_never_written_over(model: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="--out: must be a file"):
         _judge(model, data, tmp_path)
     assert data.read_bytes() == before
+
+
+def test_a_bad_record_shows_no_bar_and_leaves_nothing(model: Path, tmp_path: Path) -> None:
+    data = tmp_path / "runs.jsonl"
+    data.write_text('{"messages"\n')
+    command = ["judge", "--model", str(model), "--data", str(data), "--out", str(tmp_path / "p.jsonl")]
+    result = CliRunner().invoke(app, [*command, "--device", "cpu"])
+    assert isinstance(result.exception, RecordError)
+    assert result.output == ""
+    assert list(tmp_path.iterdir()) == [data]
 
 
 def test_missing_data_are_found_before_the_model_loads(model: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from prm.errors import InputError, ProtocolError
-from prm.evaluation.matching import check_distinct, check_protocols, match
+from prm.evaluation.matching import check_distinct, common_protocol, match
 from prm.types import RunIdentity
 from tests.evaluation.labelled_runs import gold_run, said
 
@@ -68,12 +68,23 @@ def test_mixed_protocols_are_refused() -> None:
     gold = [replace(GOLD[0], protocol="error_propagation")]
     alone = said(GOLD[0], [1], protocol="independent")
     with pytest.raises(ProtocolError, match="error_propagation"):
-        check_protocols(gold, {"judge": [alone]})
+        common_protocol([("the gold", gold), ("judge", [alone])])
     with pytest.raises(ProtocolError, match="one protocol"):
-        check_protocols([*gold, replace(GOLD[1], protocol="independent")], {})
+        common_protocol([("the gold", [*gold, replace(GOLD[1], protocol="independent")])])
 
 
 def test_records_that_name_no_protocol_go_with_any() -> None:
     gold = [replace(GOLD[0], protocol="independent"), GOLD[1]]
-    assert check_protocols(gold, {"judge": [said(GOLD[0], [1])]}) == "independent"
-    assert check_protocols(GOLD, {}) is None
+    assert common_protocol([("the gold", gold), ("judge", [said(GOLD[0], [1])])]) == "independent"
+    assert common_protocol([("the gold", GOLD)]) is None
+
+
+def test_several_sets_have_the_protocol_that_any_of_them_names() -> None:
+    silent, named = [said(GOLD[0], [1])], [said(GOLD[0], [1], protocol="independent")]
+    assert common_protocol([("a", silent), ("b", named), ("c", silent)]) == "independent"
+    assert common_protocol([("a", silent)]) is None
+    other = [said(GOLD[0], [1], protocol="error_propagation")]
+    with pytest.raises(ProtocolError, match=r"c: .*\(independent, the protocol of b\), got 'error_propagation'"):
+        common_protocol([("a", silent), ("b", named), ("c", other)])
+    with pytest.raises(ProtocolError, match="b: records must follow one protocol"):
+        common_protocol([("a", silent), ("b", [*named, *other])])

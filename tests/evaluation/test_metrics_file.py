@@ -208,6 +208,13 @@ def test_bad_input_is_refused() -> None:
         )
 
 
+def test_judges_of_two_protocols_are_not_compared_even_where_the_gold_names_none() -> None:
+    own, other = ([replace(p, protocol=name) for p in GOOD] for name in ("independent", "error_propagation"))
+    assert evaluate(GOLD, {"a": own, "b": GOOD}, bootstrap=0)["settings"]["protocol"] == "independent"
+    with pytest.raises(ProtocolError, match="one protocol"):
+        evaluate(GOLD, {"a": own, "b": other}, bootstrap=0)
+
+
 def test_predicted_shares_of_each_class_by_hand() -> None:
     gold = [gold_run(0, 0, [-1, -1, -1, 1]), gold_run(1, 0, [1])]
     overall = evaluate(gold, {"j": [said(gold[0], [-1, 0, None, 1])]}, bootstrap=0)["judges"]["j"]["overall"]

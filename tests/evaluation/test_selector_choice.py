@@ -49,8 +49,6 @@ def test_equal_selectors_go_to_the_first_name() -> None:
 
 
 def test_sums_that_differ_by_rounding_only_are_equal() -> None:
-    x = [0.1, 0.2, 0.3, 0.1, 0.2, 0.3]
-    assert set(block_of(two_selectors(x, [0.1 + 0.2, 0.1, 0.2, *x[3:]]))["selector_by_fold"]) <= {"x", "y"}
     assert block_of(two_selectors([0.3] * 4, [0.1 + 0.2] * 4))["selector_by_fold"] == ["x"] * 4
 
 

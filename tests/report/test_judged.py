@@ -33,6 +33,12 @@ def test_a_judge_without_a_score_comes_last_and_is_kept() -> None:
     assert [one.name for one in judges(metrics)] == ["bad", "good"]
 
 
+def test_equal_judges_stand_by_name_and_no_score_is_below_zero() -> None:
+    scores = {"none": None, "low": 0.1, "z": 0.9, "a": 0.9, "zero": 0.0}
+    blocks = {name: {"overall": {"step_acc": score}} for name, score in scores.items()}
+    assert [one.name for one in judges({"judges": blocks})] == ["a", "z", "low", "zero", "none"]
+
+
 def test_an_estimate_takes_its_interval_from_the_block() -> None:
     block = {"step_acc": 0.5, "final_acc": None, "ci95": {"step_acc": [0.4, 0.6], "final_acc": [0.1, 0.2]}}
     assert estimate(block, "step_acc") == Estimate(0.5, 0.4, 0.6)

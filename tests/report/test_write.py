@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from prm.evaluation.metrics_file import evaluate
-from prm.report.write import best_first, write_report
+from prm.report.write import write_report
 from prm.types import Prediction, Trajectory
 from tests.report.pages import run, said, unpacked
 
@@ -23,18 +23,8 @@ def measured() -> tuple[dict[str, Any], list[Trajectory], dict[str, list[Predict
     return evaluate(gold, judges, bootstrap=20), gold, judges
 
 
-def block(step_acc: float | None) -> dict[str, Any]:
-    return {"overall": {"step_acc": step_acc}}
-
-
-def test_judges_stand_best_first_and_those_without_a_score_last() -> None:
-    judges = {"none": block(None), "low": block(0.1), "z": block(0.9), "a": block(0.9), "zero": block(0.0)}
-    assert best_first({"judges": judges}) == ["a", "z", "low", "zero", "none"]
-
-
 def test_the_report_is_written_and_names_every_file_beside_it(tmp_path: Path) -> None:
-    counted: list[int] = []
-    written = write_report(tmp_path, *measured(), on_packed=counted.append)
+    written = write_report(tmp_path, *measured())
     assert written[0] == tmp_path / "report.html"
     assert all(path.is_file() and path.stat().st_size for path in written)
     html = written[0].read_text(encoding="utf-8")
@@ -42,7 +32,6 @@ def test_the_report_is_written_and_names_every_file_beside_it(tmp_path: Path) ->
     assert sorted(linked) == sorted(path.relative_to(tmp_path).as_posix() for path in written[1:])
     assert any(path.suffix == ".svg" for path in written)
     assert any(path.suffix == ".csv" for path in written)
-    assert counted == [1, 2, 3, 4]
     assert "3 judges · 4 runs · 8 labelled steps" in html
 
 

@@ -62,6 +62,20 @@ def test_what_cannot_be_read_earns_nothing_and_no_default(completion: Any) -> No
     assert first_error_reward([completion], [LABELS]) == [0.0]
 
 
+def test_a_draft_in_a_thought_that_the_prompt_opened_is_no_answer() -> None:
+    draft = f"Perhaps so:\n{RIGHT}\nbut then"
+    answers = [draft, f"{draft}</think>{RIGHT}", [{"role": "assistant", "content": draft}], RIGHT]
+    columns = {"step_labels": [LABELS] * 4, "answer_prefix": ["<think>", "<think>", "<think>", ""]}
+    for reward in (step_accuracy_reward, balanced_step_accuracy_reward, first_error_reward, format_reward):
+        assert reward(answers, **columns) == [0.0, 1.0, 0.0, 1.0]
+    assert answer_statistics(answers, **columns)["unread"] == [1.0, 0.0, 1.0, 0.0]
+
+
+def test_a_thought_that_a_trainer_took_out_of_the_text_has_ended() -> None:
+    message = [{"role": "assistant", "content": RIGHT, "reasoning_content": "1:- perhaps"}]
+    assert step_accuracy_reward([message], [LABELS], answer_prefix=["<think>"]) == [1.0]
+
+
 def test_a_missing_verdict_is_wrong() -> None:
     # Two of four are said, both right; the answer is not whole.
     assert _step("1:+ 2:0") == [0.5]

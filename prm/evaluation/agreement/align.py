@@ -5,12 +5,12 @@ Runs find each other by key alone; of a rater's records for one key the newest c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from prm.errors import InputError, ProtocolError
+from prm.errors import InputError
 from prm.evaluation.agreement.raters import Rater
 from prm.evaluation.agreement.ratings import Ratings
 from prm.evaluation.arrays import (
@@ -24,7 +24,7 @@ from prm.evaluation.arrays import (
     encode_gold,
     encode_judge,
 )
-from prm.evaluation.matching import Matched, match
+from prm.evaluation.matching import Matched, common_protocol, match
 from prm.types import LABELS, Key, Prediction, Protocol, RunIdentity, Trajectory
 
 
@@ -65,7 +65,7 @@ def align(raters: Sequence[Rater]) -> Aligned:
             different assistant messages.
         ProtocolError: Labels follow different protocols.
     """
-    protocol = one_protocol(raters)
+    protocol = common_protocol((rater.name, rater.records) for rater in raters)
     found = _runs(raters)
     matched = [match(found, rater.records, rater.name) for rater in raters]
     records = tuple(m.predictions for m in matched)
@@ -85,23 +85,6 @@ def align(raters: Sequence[Rater]) -> Aligned:
     )
     _check_overlap(aligned)
     return aligned
-
-
-def one_protocol(raters: Iterable[Rater]) -> Protocol | None:
-    """The protocol that the raters' records name; None where nobody names one.
-
-    Raises:
-        ProtocolError: Two are named.
-    """
-    first: tuple[str, Protocol] | None = None
-    for rater in raters:
-        for protocol in dict.fromkeys(r.protocol for r in rater.records if r.protocol is not None):
-            if first is None:
-                first = (rater.name, protocol)
-            elif protocol != first[1]:
-                rule = f"labels must follow the protocol of {first[0]} ({first[1]})"
-                raise ProtocolError.at(rater.name, rule, protocol, "compare like with like")
-    return None if first is None else first[1]
 
 
 def _runs(raters: Sequence[Rater]) -> list[Trajectory]:

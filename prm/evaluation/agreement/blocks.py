@@ -15,7 +15,7 @@ from prm.evaluation.agreement.kappa import class_against_rest, cohen_kappa, line
 from prm.evaluation.agreement.krippendorff import coincidences_by_query, nominal_alpha, ordinal_alpha
 from prm.evaluation.agreement.ratings import N_LABELS, Ratings, pair_tables
 from prm.evaluation.arrays import MISSING, Floats
-from prm.evaluation.intervals import bootstrap_sums, interval95
+from prm.evaluation.intervals import Resampling, interval95
 from prm.evaluation.tallies import as_number
 from prm.types import LABELS
 
@@ -73,13 +73,11 @@ def agreement_block(names: Sequence[str], ratings: Ratings, bootstrap: int, seed
 
 def _draws(by_query: Sequence[Floats], bootstrap: int, seed: int) -> list[Floats | None]:
     """[B, 3, 3] sums of each [Q, 3, 3] under the same draws; None where nothing is drawn."""
-    n_queries = len(by_query[0])
-    if bootstrap == 0 or n_queries < 2:
-        return [None] * len(by_query)
-    sums = bootstrap_sums(np.concatenate([m.reshape(n_queries, -1) for m in by_query], axis=1), bootstrap, seed)
-    cells = sums.reshape(bootstrap, len(by_query), N_LABELS, N_LABELS)
+    resampling = Resampling(len(by_query[0]), bootstrap, seed)
+    sums = [resampling.add(m.reshape(len(m), N_LABELS * N_LABELS)) for m in by_query]
     # A set that lies in one query cannot be resampled, whatever the other sets hold.
-    return [cells[:, number] if _queries(m) >= 2 else None for number, m in enumerate(by_query)]
+    drawn = [s.draws if _queries(m) >= 2 else None for m, s in zip(by_query, sums, strict=True)]
+    return [None if cells is None else cells.reshape(-1, N_LABELS, N_LABELS) for cells in drawn]
 
 
 def _queries(matrices: Floats) -> int:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from prm.errors import InputError
-from prm.evaluation.agreement.align import Aligned, one_protocol
+from prm.evaluation.agreement.align import Aligned
 from prm.evaluation.agreement.raters import Rater
 from prm.evaluation.arrays import MISSING, Ints, Labels, Mask, encode_judge
-from prm.evaluation.matching import match
+from prm.evaluation.matching import common_protocol, match
 from prm.types import Prediction
 
 
@@ -94,7 +94,7 @@ def consensus_by_adjudication(aligned: Aligned, adjudicator: Rater) -> Consensus
     """
     voted = consensus_by_vote(aligned)
     spoken = tuple(record for said in aligned.records for record in said if record is not None)
-    one_protocol([Rater("raters", spoken), adjudicator])
+    common_protocol([("the raters", spoken), (adjudicator.name, adjudicator.records)])
     matched = match(aligned.runs, adjudicator.records, adjudicator.name)
     judge = encode_judge(aligned.arrays, matched.predictions)
     known = {run.key for run in aligned.runs}

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from prm.evaluation.arrays import Floats, GoldArrays, JudgeArrays
 from prm.evaluation.calibration.cross_fitting import LABEL_METRICS
 from prm.evaluation.calibration.reliability import Scores, measures, outcome_scores, query_sums, step_scores
 from prm.evaluation.calibration.rows import Rows, outcome_rows, step_rows
-from prm.evaluation.intervals import bootstrap_sums, interval95
+from prm.evaluation.intervals import Resampling, Sums, interval95
 from prm.evaluation.tallies import as_number, per_query, rates, trajectory_tallies
 
 _RowsOf: TypeAlias = Callable[[GoldArrays, JudgeArrays], Rows]
@@ -23,12 +21,12 @@ class _Part:
     """What is compared: sums per query of either side, and the rates that follow from summed sums.
 
     Attributes:
-        before, after: [Q, K].
+        before, after: Of [Q, K].
         rates_of: [..., K] → name → [...].
     """
 
-    before: Floats
-    after: Floats
+    before: Sums
+    after: Sums
     rates_of: Callable[[Floats], dict[str, Floats]]
 
 
@@ -48,9 +46,8 @@ def before_and_after(
         difference, of nll, ece and brier; None where nothing has probabilities) and labels (the same of
         step_acc, first_err_acc_strict, error_f1). ci95 is None without draws or with fewer than two queries.
     """
-    parts = _parts(gold, before, after)
-    drawn = _draws(parts, gold.n_queries, bootstrap, seed)
-    blocks = {name: _compared(part, drawn.get(name)) for name, part in parts.items()}
+    parts = _parts(gold, before, after, Resampling(gold.n_queries, bootstrap, seed))
+    blocks = {name: _compared(part) for name, part in parts.items()}
     return {
         "queries": gold.n_queries,
         "trajectories": gold.n_trajectories,
@@ -61,23 +58,23 @@ def before_and_after(
 
 
 def _with_rows(block: dict[str, Any], part: _Part) -> dict[str, Any] | None:
-    n = int(part.before[:, 0].sum())  # the first column of `query_sums`
+    n = int(part.before.total[0])  # the first column of `query_sums`
     return {"n": n, **block} if n else None
 
 
-def _parts(gold: GoldArrays, before: JudgeArrays, after: JudgeArrays) -> dict[str, _Part]:
-    def sums(judge: JudgeArrays, rows_of: _RowsOf, scores_of: Callable[[Rows], Scores]) -> Floats:
+def _parts(gold: GoldArrays, before: JudgeArrays, after: JudgeArrays, resampling: Resampling) -> dict[str, _Part]:
+    def sums(judge: JudgeArrays, rows_of: _RowsOf, scores_of: Callable[[Rows], Scores]) -> Sums:
         rows = rows_of(gold, judge)
-        return query_sums(scores_of(rows), rows.query, gold.n_queries)
+        return resampling.add(query_sums(scores_of(rows), rows.query, gold.n_queries))
 
-    def of_steps(judge: JudgeArrays) -> Floats:
+    def of_steps(judge: JudgeArrays) -> Sums:
         return sums(judge, step_rows, step_scores)
 
-    def of_outcomes(judge: JudgeArrays) -> Floats:
+    def of_outcomes(judge: JudgeArrays) -> Sums:
         return sums(judge, outcome_rows, outcome_scores)
 
-    def of_labels(judge: JudgeArrays) -> Floats:
-        return per_query(gold, trajectory_tallies(gold, judge))
+    def of_labels(judge: JudgeArrays) -> Sums:
+        return resampling.add(per_query(gold, trajectory_tallies(gold, judge)))
 
     return {
         "steps": _Part(of_steps(before), of_steps(after), measures),
@@ -91,26 +88,18 @@ def _label_rates(sums: Floats) -> dict[str, Floats]:
     return {name: found[name] for name in LABEL_METRICS}
 
 
-def _draws(parts: dict[str, _Part], n_queries: int, bootstrap: int, seed: int) -> dict[str, tuple[Floats, Floats]]:
-    """Part → drawn sums of either side, [B, K] each; empty where nothing is drawn."""
-    if bootstrap == 0 or n_queries < 2:
-        return {}
-    sides = [side for part in parts.values() for side in (part.before, part.after)]
-    sums = bootstrap_sums(np.hstack(sides), bootstrap, seed)
-    ends = np.cumsum([side.shape[1] for side in sides])
-    split = np.split(sums, ends[:-1], axis=1)
-    return {name: (split[2 * number], split[2 * number + 1]) for number, name in enumerate(parts)}
-
-
-def _compared(part: _Part, drawn: tuple[Floats, Floats] | None) -> dict[str, Any]:
-    before, after = part.rates_of(part.before.sum(axis=0)), part.rates_of(part.after.sum(axis=0))
+def _compared(part: _Part) -> dict[str, Any]:
+    before, after = part.rates_of(part.before.total), part.rates_of(part.after.total)
     return {
         "before": {name: as_number(float(value)) for name, value in before.items()},
         "after": {name: as_number(float(value)) for name, value in after.items()},
         "difference": {name: as_number(float(after[name] - before[name])) for name in before},
-        "ci95": None if drawn is None else _intervals(*(part.rates_of(side) for side in drawn)),
+        "ci95": _intervals(part),
     }
 
 
-def _intervals(before: dict[str, Floats], after: dict[str, Floats]) -> dict[str, Any]:
+def _intervals(part: _Part) -> dict[str, Any] | None:
+    if part.before.draws is None or part.after.draws is None:
+        return None
+    before, after = part.rates_of(part.before.draws), part.rates_of(part.after.draws)
     return {name: interval95(after[name] - before[name]) for name in before}

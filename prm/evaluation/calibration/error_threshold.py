@@ -23,6 +23,16 @@ METRICS = ("error_f1", "step_acc", "first_err_acc_strict")
 MAX_CANDIDATES = 200
 
 
+def check_metric(metric: str) -> None:
+    """Refuses a metric that no threshold can be chosen for.
+
+    Raises:
+        ConfigError: It is none of `METRICS`.
+    """
+    if metric not in METRICS:
+        raise ConfigError.at("--metric", f"must be one of {', '.join(METRICS)}", metric, "choose one of them")
+
+
 def under_threshold(probabilities: Floats, threshold: float | Floats) -> Labels:
     """−1 where p₋₁ ≥ t, else the likelier of 0 and +1 (0 where they are equal).
 
@@ -115,8 +125,7 @@ def metric_by_threshold(gold: GoldArrays, judge: JudgeArrays, candidates: Floats
     Raises:
         ConfigError: The metric is unknown.
     """
-    if metric not in METRICS:
-        raise ConfigError.at("--metric", f"must be one of {', '.join(METRICS)}", metric, "choose one of them")
+    check_metric(metric)
     if metric == "step_acc":
         return _share(_step_spans(gold, judge), gold.labels != MISSING, candidates)
     spans, known, erroneous = _first_error_spans(gold, judge)

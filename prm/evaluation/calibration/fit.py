@@ -15,12 +15,12 @@ import numpy as np
 from prm.errors import ConfigError, InputError
 from prm.evaluation.arrays import ABSENT, FAILED, GoldArrays, JudgeArrays, Mask, encode_gold, encode_judge
 from prm.evaluation.calibration.before_after import before_and_after
-from prm.evaluation.calibration.error_threshold import METRICS, choose_threshold
+from prm.evaluation.calibration.error_threshold import METRICS, check_metric, choose_threshold
 from prm.evaluation.calibration.parameters import KEY, SCHEMA, Parameters, calibrated
 from prm.evaluation.calibration.rows import outcome_rows, step_rows
 from prm.evaluation.calibration.temperature import COLDEST, HOTTEST, fit_temperature
 from prm.evaluation.intervals import check_resampling
-from prm.evaluation.matching import Matched, check_distinct, check_protocols, match
+from prm.evaluation.matching import Matched, check_distinct, common_protocol, match
 from prm.types import Prediction, Trajectory
 from prm.version import __version__
 
@@ -47,8 +47,7 @@ class FitOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.metric not in METRICS:
-            raise ConfigError.at("--metric", f"must be one of {', '.join(METRICS)}", self.metric, "choose one of them")
+        check_metric(self.metric)
         if not 0 < self.dev_share <= 1:
             raise ConfigError.at("--dev-share", "must be above 0 and at most 1", self.dev_share, "give for example 0.5")
         check_resampling(self.bootstrap, self.seed)
@@ -76,7 +75,7 @@ def fit_calibration(
     if not gold:
         raise InputError.at("gold", "must hold at least one record", 0, "give a file with labels")
     check_distinct(gold)
-    protocol = check_protocols(gold, {"predictions": predictions})
+    protocol = common_protocol([("the gold", gold), ("predictions", predictions)])
     _refuse_calibrated(predictions)
     matched = match(gold, predictions, "predictions")
     arrays, _, _ = encode_gold(gold)

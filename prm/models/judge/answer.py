@@ -176,19 +176,6 @@ def json_text(
     return json.dumps(answer, ensure_ascii=False)
 
 
-def answer_text(
-    labels: Mapping[int, StepLabel | None],
-    final: StepLabel | None,
-    answer_format: AnswerFormat,
-    reasons: Mapping[int | None, str] | None = None,
-    words: VerdictWords = WORDS[0],
-) -> str:
-    """The answer that a judge should give, to train on; see `compact_text` (which has no reasons) and `json_text`."""
-    if answer_format == "compact":
-        return compact_text(labels, final, words)
-    return json_text(labels, final, reasons)
-
-
 def _verdict(label: StepLabel, reason: str | None) -> dict[str, Any]:
     return {"label": label} if reason is None else {"label": label, "reason": reason}
 

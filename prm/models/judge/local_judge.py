@@ -224,7 +224,7 @@ class LocalJudge:
         prompts = [question.prompt.input_ids for question in questions]
         answers = generate_answers(self.model, self.tokenizer, prompts, limits)
         return [
-            reading_of_texts(texts, question.prompt.message_indices, self.info.prompt)
+            reading_of_texts(texts, question.prompt, outcome=self.info.prompt.outcome)
             for texts, question in zip(answers, questions, strict=True)
         ]
 

@@ -64,8 +64,8 @@ def parse_answer(text: str, message_indices: Sequence[int], *, outcome: bool = T
     """What an answer says of the steps with these message indices; never raises.
 
     Args:
-        text: The judge's whole answer. Where the prompt opened the reasoning, put `JudgePromptBuilder.answer_prefix` in
-            front: without it, reasoning that does not end cannot be told from an answer.
+        text: The judge's whole answer. Where the prompt opened the reasoning, put `JudgePrompt.answer_prefix` in front:
+            without it, reasoning that does not end cannot be told from an answer.
         message_indices: [K] step number k, from 1, is the k-th of them (`JudgePrompt.message_indices`).
         outcome: Whether the outcome was asked for.
     """

@@ -63,6 +63,8 @@ class JudgePrompt:
         message_indices: Step number k, from 1, is the message ``message_indices[k - 1]``.
         account: What the budget left out.
         defused: Places of recorded text that were changed because they would have been a heading or a control token.
+        answer_prefix: What the ids have already begun of the answer, ``<think>`` or nothing; parse what is generated
+            with it in front.
     """
 
     text: str
@@ -70,6 +72,7 @@ class JudgePrompt:
     message_indices: tuple[int, ...]
     account: LabelAccount
     defused: int
+    answer_prefix: str = ""
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -98,8 +101,6 @@ class JudgePromptBuilder:
     Attributes:
         config: The configuration.
         rubric: The rubric with the verdicts' spelling for this tokenizer.
-        answer_prefix: What the prompt has already begun of the answer, ``<think>`` or nothing; parse generated text
-            with it in front.
     """
 
     def __init__(self, tokenizer: Any, config: JudgePromptConfig) -> None:
@@ -107,7 +108,6 @@ class JudgePromptBuilder:
         words = verdict_words(tokenizer)
         self.rubric = Rubric(config.answer_format, config.protocol, config.outcome, words)
         self._chat = chat_frame(tokenizer, **template_options(config.answer_format))
-        self.answer_prefix = self._chat.begun
         self._safe = Defuser(tokenizer)
         self._mark_tokens = self._tokens(LONGEST_MARK)
         self._before = f"{self.rubric.before_run()}\n\n{RUN_BEGINS}"
@@ -126,7 +126,8 @@ class JudgePromptBuilder:
         draft = self._draft(trajectory)
         plan, text, ids = self._fit(draft, _name(trajectory), len(steps))
         account = _account(draft, plan, trajectory.step_labels, len(ids))
-        return JudgePrompt(text, ids, steps, account, self._safe.defused - defused_before)
+        defused = self._safe.defused - defused_before
+        return JudgePrompt(text, ids, steps, account, defused, self._chat.begun)
 
     def _draft(self, trajectory: Trajectory) -> _Draft:
         blocks = [block for block in render(trajectory) if block.kind is not BlockKind.OUTCOME]

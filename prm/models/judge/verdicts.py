@@ -11,7 +11,7 @@ import numpy as np
 from prm.models.judge.forced_decoding import Rollout
 from prm.models.judge.generation import GeneratedAnswer
 from prm.models.judge.parse import ParsedAnswer, parse_answer
-from prm.models.judge.prompt import JudgePromptConfig
+from prm.models.judge.prompt import JudgePrompt
 from prm.models.judge.voting import Slot, Vote, vote_slots
 from prm.models.scoring import rounded
 from prm.types import LABELS, Prediction, Probabilities, StepLabel, Trajectory
@@ -80,18 +80,17 @@ def reading_of_rollout(rollout: Rollout, slots: Sequence[Slot]) -> Reading:
     return Reading(vote_slots(answers, slots), probabilities, len(answers))
 
 
-def reading_of_texts(
-    answers: Sequence[GeneratedAnswer], message_indices: Sequence[int], config: JudgePromptConfig
-) -> Reading:
+def reading_of_texts(answers: Sequence[GeneratedAnswer], prompt: JudgePrompt, *, outcome: bool) -> Reading:
     """What free answers say: the vote of each slot over those that could be read; votes' shares as probabilities.
 
     Args:
         answers: All answers to one prompt.
-        message_indices: [K] the steps' messages, in order.
-        config: How it was asked.
+        prompt: The prompt, which may have begun the answers.
+        outcome: Whether it asks for the outcome.
     """
-    parsed = [parse_answer(answer.text, message_indices, outcome=config.outcome) for answer in answers]
-    slots: list[Slot] = [*message_indices, *([None] if config.outcome else [])]
+    texts = [prompt.answer_prefix + answer.text for answer in answers]
+    parsed = [parse_answer(text, prompt.message_indices, outcome=outcome) for text in texts]
+    slots: list[Slot] = [*prompt.message_indices, *([None] if outcome else [])]
     votes = vote_slots([_labels(answer) for answer in parsed], slots)
     several = len(answers) > 1
     failed = sum(answer.status == "failed" for answer in parsed)

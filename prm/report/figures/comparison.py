@@ -31,7 +31,7 @@ from prm.report.figures.rows import (
     heading,
     judge_rows,
     limits,
-    point,
+    mark_key,
     values_column,
     yardstick,
 )
@@ -122,13 +122,8 @@ def _versus_panel(rows: Rows, left: float, width: float, title: str, found: Sequ
 
 def _verdict_key(rows: Rows, verdicts: set[str | None]) -> None:
     """What the marks mean, on one line below the headings."""
-    x = rows.left
-    for verdict, (mark, filled) in _VERDICTS.items():
-        if verdict in verdicts:
-            words = verdict or "no interval"
-            point(rows.words, x + 5, MARGIN + 34, mark, filled)
-            write(rows.words, x + 16, MARGIN + 34, words, fontsize=TINY, color=MUTED)
-            x += 16 + text_width(words, TINY) + 22
+    entries = [(verdict or "no interval", *_VERDICTS[verdict]) for verdict in _VERDICTS if verdict in verdicts]
+    mark_key(rows.words, rows.left, MARGIN + 34, entries)
 
 
 @figure

@@ -7,8 +7,8 @@ from typing import Any
 
 from prm.report.cells import counted, signed
 from prm.report.elements import Estimate
-from prm.report.figures.draw import MARGIN, Drawing, figure, percent_axis, write
-from prm.report.figures.names import fitting_names, text_width
+from prm.report.figures.draw import MARGIN, Drawing, figure, percent_axis
+from prm.report.figures.names import fitting_names
 from prm.report.figures.rows import (
     JUDGE_MARK,
     Rows,
@@ -17,12 +17,13 @@ from prm.report.figures.rows import (
     guides,
     heading,
     limits,
+    mark_key,
     named_rows,
     point,
     values_column,
     yardstick,
 )
-from prm.report.figures.theme import MUTED, SERIES, SMALL, TINY
+from prm.report.figures.theme import MUTED, SERIES, SMALL
 from prm.report.judged import Metrics, with_interval
 from prm.report.measures import selector_title
 from prm.report.tables.protocols import compared, protocol_words
@@ -80,9 +81,6 @@ def _difference(rows: Rows, left: float, width: float, found: list[Mapping[str, 
 
 
 def _key(rows: Rows, first: Mapping[str, Any]) -> None:
-    x = rows.left
-    for side, place, mark, filled in (("a", "first", JUDGE_MARK, True), ("b", "second", SERIES[1], False)):
-        words = f"{place}: {protocol_words(first[side])}"
-        point(rows.words, x + 5, MARGIN + 34, mark, filled)
-        write(rows.words, x + 16, MARGIN + 34, words, fontsize=TINY, color=MUTED)
-        x += 16 + text_width(words, TINY) + 22
+    a = (f"first: {protocol_words(first['a'])}", JUDGE_MARK, True)
+    b = (f"second: {protocol_words(first['b'])}", SERIES[1], False)
+    mark_key(rows.words, rows.left, MARGIN + 34, (a, b))

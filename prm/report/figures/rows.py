@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
@@ -108,6 +108,14 @@ def point(axes: Axes, x: float, y: float, mark: Mark, filled: bool, size: float 
         [x], [y], mark.marker, ms=size, mfc=face, mec=edge, mew=width, ls="none", clip_on=False, zorder=4
     )
     return line
+
+
+def mark_key(axes: Axes, x: float, y: float, entries: Iterable[tuple[str, Mark, bool]]) -> None:
+    """What marks mean, on one line: (words, mark, whether it is filled) each; `axes` in pixels."""
+    for words, mark, filled in entries:
+        point(axes, x + 5, y, mark, filled)
+        write(axes, x + 16, y, words, fontsize=TINY, color=MUTED)
+        x += 16 + text_width(words, TINY) + 22
 
 
 def values_column(

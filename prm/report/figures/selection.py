@@ -19,7 +19,6 @@ from prm.report.figures.lines import (
     series,
     words_axis,
 )
-from prm.report.figures.names import text_width
 from prm.report.figures.rows import (
     JUDGE_MARK,
     Rows,
@@ -28,11 +27,12 @@ from prm.report.figures.rows import (
     guides,
     judge_rows,
     limits,
+    mark_key,
     point,
     values_column,
     yardstick,
 )
-from prm.report.figures.theme import MUTED, SERIES, TINY, Mark
+from prm.report.figures.theme import SERIES, Mark
 from prm.report.judged import Judged, Metrics, judges, value_or, with_interval
 from prm.report.measures import selector_title
 from prm.report.tables.selection import chosen_from, selected, selectors, size_words
@@ -91,12 +91,8 @@ def _hindsight(judged: Judged) -> float | None:
 
 
 def _key(rows: Rows, first: str, has_second: bool) -> None:
-    entries = [(first, JUDGE_MARK, True)] + ([("best in hindsight", _HINDSIGHT, False)] if has_second else [])
-    x = rows.left
-    for words, mark, filled in entries:
-        point(rows.words, x + 5, MARGIN + 12, mark, filled)
-        write(rows.words, x + 16, MARGIN + 12, words, fontsize=TINY, color=MUTED)
-        x += 16 + text_width(words, TINY) + 22
+    second = [("best in hindsight", _HINDSIGHT, False)] if has_second else []
+    mark_key(rows.words, rows.left, MARGIN + 12, [(first, JUDGE_MARK, True), *second])
 
 
 @figure

@@ -57,7 +57,7 @@ def _versus_fields(metrics: Metrics, metric: str) -> list[Field[Judged]]:
 
 
 def pairs_table(metrics: Metrics) -> Table | None:
-    """Every two judges, and every judge against every baseline but always +1; the better one of a pair first."""
+    """Every two judges, and every judge against every baseline; the better one of a pair first."""
     found = {metric: paired(metrics, metric) for metric in COMPARED}
     rows = [(a.name, b.name) for a, b in combinations(everyone(metrics), 2) if not (a.is_baseline and b.is_baseline)]
     fields: list[Field[Pair]] = [

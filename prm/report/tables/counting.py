@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prm.report.elements import CellKind, Table
+from prm.report.elements import Table
 from prm.report.judged import ALWAYS_SHOWN, Judged, Metrics, everyone
 from prm.report.measures import MEASURES, SELECTORS
-from prm.report.tables.build import Field, field, judge_table, measured, table
+from prm.report.tables.build import Field, field, judge_table, measured, plain, table
 
 _COUNTS = {
     "failed": ("failed", "Answers that failed: no label could be read from them."),
@@ -25,7 +25,7 @@ _RULES = ("first_err_acc", "first_err_acc_strict", "final_acc", "final_acc_stric
 def rules_table(metrics: Metrics) -> Table | None:
     """Published rule beside strict rule, with the answers that make them differ."""
     fields: list[Field[Judged]] = [_count(key) for key in ("failed", "partial", "missing")]
-    fields += [_share("coverage"), _share("final_coverage")]
+    fields += [plain("coverage"), plain("final_coverage")]
     fields += [measured(key) for key in _RULES]
     fields += [_count(key) for key in _COUNTS if key not in ("failed", "partial", "missing")]
     return judge_table(
@@ -39,13 +39,7 @@ def rules_table(metrics: Metrics) -> Table | None:
 
 def _count(key: str) -> Field[Judged]:
     title, meaning = _COUNTS[key]
-    kind: CellKind = "count"
-    return field(title, kind, lambda judged: judged.overall.get(key), meaning)
-
-
-def _share(key: str) -> Field[Judged]:
-    measure = MEASURES[key]
-    return field(measure.title, measure.kind, lambda judged: judged.overall.get(key), measure.meaning)
+    return field(title, "count", lambda judged: judged.overall.get(key), meaning)
 
 
 def definitions_table(metrics: Metrics) -> Table | None:
@@ -68,7 +62,7 @@ def _definitions(metrics: Metrics) -> Iterator[tuple[str, str]]:
     draws = metrics["settings"]["bootstrap"]
     yield "95 % interval", _interval_words(draws)
     yield "p", "Two-sided, from the same resampling: how often the difference would change its sign."
-    yield "p (Holm)", "p corrected for testing as many judges as there are; below 0.05 counts as distinguishable."
+    yield "p (Holm)", "p corrected for testing as many judges as there are; at most 0.05 counts as distinguishable."
     yield "Best-of-N", "Of the runs of a query the judge chooses one; how often did the chosen one succeed?"
     for selector in SELECTORS.values():
         yield f"selector “{selector.title}”", selector.meaning

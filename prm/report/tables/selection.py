@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
-from prm.report.elements import Cell, Column, Estimate, Table
+from prm.report.elements import Cell, CellKind, Column, Estimate, Table
 from prm.report.judged import Judged, Metrics, everyone, judges, sources, with_interval
 from prm.report.measures import SELECTORS, selector_title
 from prm.report.tables.build import Field, field, judge_table, table
@@ -89,13 +89,13 @@ def _limit(name: str, value: float | None) -> _Choice:
 
 
 def _selector_field(name: str, what: str) -> Field[_Choice]:
-    kind = "percent" if what == "accuracy" else "points"
+    kind: CellKind = "percent" if what == "accuracy" else "points"
     meaning = SELECTORS[name].meaning if name in SELECTORS else ""
 
     def value(one: _Choice) -> Cell:
         return one.limit if one.limit is not None else selected(one.selectors.get(name), what)
 
-    return Field(Column(selector_title(name), "percent" if kind == "percent" else "points", meaning), value)
+    return Field(Column(selector_title(name), kind, meaning), value)
 
 
 def selected(selector: Mapping[str, Any] | None, what: str) -> Estimate:

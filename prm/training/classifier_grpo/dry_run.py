@@ -13,7 +13,8 @@ from prm.models.checkpoint import CheckpointInfo
 from prm.models.fetch import resolve_model
 from prm.models.reachable import reachable
 from prm.training.classifier_grpo.options import ClassifierGrpoOptions
-from prm.training.classifier_grpo.run import read_both, refuse_other_protocol
+from prm.training.classifier_grpo.run import refuse_other_protocol
+from prm.training.labelled_runs import read_both
 from prm.training.targets import TargetOptions, class_weights, training_rows
 from prm.types import LABELS
 
@@ -25,7 +26,7 @@ def describe(options: ClassifierGrpoOptions) -> list[str]:
         PrmError: Whatever would end the run before its weights are loaded.
     """
     training, rewards = options.training, options.rewards
-    data, held_out = read_both(options)
+    data, held_out = read_both(options.data)
     path = resolve_model(options.model.model)
     with reachable(path):
         code = options.model.trust_remote_code

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from prm.data.protocol import parse_protocol
 from prm.errors import ConfigError
 from prm.training.arguments import StepTrainingArguments
 from prm.training.recipe import Recipe
+from prm.training.shared_options import LabelledData, WeightOptions, refuse_waiting_for_validation
 
 POLICY = "classifier"
 """The value of the key `policy` in a recipe of this stage."""
@@ -20,51 +20,32 @@ POLICY = "classifier"
 GRADIENTS = ("sampled", "exact")
 ADVANTAGES = ("run", "step")
 SCALES = ("none", "group")
-_DTYPES = ("float32", "bfloat16", "float16")
 
 
 @dataclass
-class PolicyDataOptions:
+class PolicyDataOptions(LabelledData):
     """What is trained on; how a run is read is what the start's checkpoint says."""
 
-    train_data: list[str] = field(metadata={"help": "Trajectory files to train on."})
-    validation_data: list[str] = field(
-        default_factory=list,
-        metadata={"help": "Trajectory files that choose the checkpoint; none = the last one."},
-    )
-    reader: str | None = field(default=None, metadata={"help": "A reader's name or module:function; None = detected."})
-    protocol: str | None = field(default=None, metadata={"help": "The labels' protocol where records name none."})
     policy: str = field(default=POLICY, metadata={"help": "classifier; in a recipe it chooses what is trained."})
 
     def __post_init__(self) -> None:
         if self.policy != POLICY:
             raise ConfigError.at("policy", f"must be {POLICY} here", self.policy, "drop it, or use --policy judge")
-        parse_protocol(self.protocol, "protocol")
+        super().__post_init__()
 
 
 @dataclass
-class PolicyModelOptions:
+class PolicyModelOptions(WeightOptions):
     """Where it starts, and how much of it is trained."""
 
-    model: str = field(metadata={"help": "The start: a folder of `prm train supervised`, or its hub id."})
+    model: str = field(kw_only=True, metadata={"help": "The start: a folder of `prm train supervised`, or its hub id."})
     trainable_layers: int | None = field(
         default=None, metadata={"help": "Train only so many top layers (0 = the head alone); None = all."}
     )
-    dtype: str = field(default="float32", metadata={"help": "Type of the weights: float32, bfloat16, float16."})
-    attn_implementation: str | None = field(default=None, metadata={"help": "sdpa, eager, flash_attention_2 …"})
     trust_remote_code: bool = field(default=False, metadata={"help": "Run code of the model's repository."})
-    lora_rank: int | None = field(default=None, metadata={"help": "Train LoRA adapters of this rank instead."})
-    lora_alpha: int = field(default=32, metadata={"help": "LoRA's scale."})
-    lora_dropout: float = field(default=0.0, metadata={"help": "LoRA's dropout."})
-    lora_target_modules: list[str] = field(
-        default_factory=list, metadata={"help": "Linear modules to adapt; none = all of the backbone."}
-    )
 
     def __post_init__(self) -> None:
-        if self.dtype not in _DTYPES:
-            raise ConfigError.at("dtype", f"must be one of {', '.join(_DTYPES)}", self.dtype, "change it")
-        if self.lora_rank is not None and self.lora_rank < 1:
-            raise ConfigError.at("lora_rank", "must be at least 1", self.lora_rank, "raise or drop it")
+        super().__post_init__()
         if self.trainable_layers is not None and self.trainable_layers < 0:
             raise ConfigError.at("trainable_layers", "must be at least 0", self.trainable_layers, "raise it")
 
@@ -184,21 +165,16 @@ def parse_classifier_grpo_recipe(recipe: Path | None, overrides: Sequence[str]) 
     """
     options = ClassifierGrpoOptions(*RECIPE.parse(recipe, overrides))
     if not options.data.validation_data:
-        _check_no_validation(options.training)
+        refuse_waiting_for_validation(options.training)
     _check_resumable(options)
     return options
-
-
-def _check_no_validation(training: ClassifierGrpoArguments) -> None:
-    if training.early_stopping_patience is not None:
-        raise ConfigError.at("early_stopping_patience", "needs validation_data", None, "give validation files")
-    if training.save_strategy == "best":
-        raise ConfigError.at("save_strategy", "best needs validation_data", "best", "give validation files")
 
 
 def _check_resumable(options: ClassifierGrpoOptions) -> None:
     """A checkpoint between two updates that share their labels could not be gone on from exactly."""
     updates, training = options.rewards.num_iterations, options.training
+    if updates == 1:
+        return
     for strategy, name in (("steps", "save_steps"), ("best", "eval_steps")):
         every = getattr(training, name)
         if training.save_strategy == strategy and every is not None and every % updates:

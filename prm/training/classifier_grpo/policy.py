@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +14,16 @@ from prm.errors import ConfigError
 from prm.models.backbone import freeze_below
 from prm.models.checkpoint import CheckpointInfo
 from prm.models.lora import with_lora
-from prm.models.lower_states import LowerStates, frozen_layers, goes_on_from_the_middle, lower_states
+from prm.models.lower_states import LowerStates
 from prm.models.scoring import site_probabilities
-from prm.models.site_head import SiteForward
 from prm.models.states import site_states
 from prm.models.step_classifier import StepClassifier
 from prm.training.classifier_grpo.options import ClassifierGrpoOptions, PolicyModelOptions
+from prm.training.frozen_layers import Passes, lower_states_within, may_cache_lower_states
+from prm.training.shared_options import autocast_dtype
 
 _LEAST = 1e-12
 """A probability of the start is taken to be at least this."""
-
-_log = logging.getLogger(__name__)
 
 
 def load_start(path: str, options: ClassifierGrpoOptions) -> StepClassifier:
@@ -75,26 +72,10 @@ def info_of(start: CheckpointInfo, choice: PolicyModelOptions, split_sha256: str
     return replace(start, split_sha256=split_sha256, version=version, frozen_backbone=frozen)
 
 
-@dataclass(frozen=True, slots=True)
-class Passes:
-    """How rows are passed through the model outside the training loop.
-
-    Attributes:
-        tokens_per_batch: Padded tokens of a batch.
-        pad_token_id: Any token id.
-        autocast: Arithmetic type where it differs from the weights'.
-    """
-
-    tokens_per_batch: int
-    pad_token_id: int
-    autocast: torch.dtype | None
-
-
 def passes_of(start: StepClassifier, options: ClassifierGrpoOptions) -> Passes:
     """As training passes them."""
     training = options.training
-    kind = torch.bfloat16 if training.bf16 else torch.float16 if training.fp16 else None
-    return Passes(training.tokens_per_batch, start.pad_token_id, kind)
+    return Passes(training.tokens_per_batch, start.pad_token_id, autocast_dtype(training))
 
 
 def start_log_probs(model: Any, rows: Sequence[Row], passes: Passes) -> list[torch.Tensor]:
@@ -120,21 +101,7 @@ def frozen_lower_states(
     model: Any, rows: Sequence[Row], options: ClassifierGrpoOptions, passes: Passes
 ) -> LowerStates | None:
     """The output of the frozen lower layers for every row; None where there are none or they take too much memory."""
-    training = options.training
-    sharded = bool(training.fsdp) or training.deepspeed or os.environ.get("ACCELERATE_USE_FSDP") == "true"
-    partly = bool(options.model.trainable_layers) and options.model.lora_rank is None
-    if not (training.cache_frozen_states and partly and _plain(model)) or sharded:
+    training, choice = options.training, options.model
+    if not may_cache_lower_states(model, training, choice.trainable_layers, choice.lora_rank):
         return None
-    layers = frozen_layers(model)
-    size = sum(len(row.input_ids) for row in rows) * model.config.hidden_size * 4 / 2**30
-    if layers == 0 or size > training.cache_gib:
-        _log.info("frozen layers are not cached: %d of them, %.1f GiB of %.1f", layers, size, training.cache_gib)
-        return None
-    if not goes_on_from_the_middle(model, rows[0], layers, passes.pad_token_id):
-        return None
-    return lower_states(model, rows, layers, passes.tokens_per_batch, passes.pad_token_id, passes.autocast)
-
-
-def _plain(model: Any) -> bool:
-    """Whether its head reads the last layer alone."""
-    return isinstance(model, SiteForward)
+    return lower_states_within(training.cache_gib, model, rows, passes)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-import shutil
 from collections.abc import Sequence
-from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from transformers import EarlyStoppingCallback, PrinterCallback, ProgressCallback, set_seed
+from transformers import set_seed
 from transformers.trainer_utils import get_last_checkpoint
 
 from prm.data.encode import Row
@@ -21,7 +19,6 @@ from prm.models.step_classifier import StepClassifier
 from prm.training.classifier_grpo.card import write_policy_card
 from prm.training.classifier_grpo.options import ClassifierGrpoOptions
 from prm.training.classifier_grpo.policy import (
-    Passes,
     frozen_lower_states,
     frozen_states,
     info_of,
@@ -31,16 +28,15 @@ from prm.training.classifier_grpo.policy import (
     trainable,
 )
 from prm.training.classifier_grpo.trainer import ClassifierGrpoTrainer, GrpoTask
+from prm.training.frozen_layers import Passes
 from prm.training.grpo.progress import Curves
-from prm.training.labelled_runs import read_runs, refuse_shared_queries
-from prm.training.progress import HeapTrim, TrainingProgress
-from prm.training.run_folder import finished_result, mark_finished, open_run_folder, publish_model, sha256_of_files
+from prm.training.labelled_runs import read_both
+from prm.training.progress import watch
+from prm.training.run_folder import begin_run, publish_run, settings_of, sha256_of_files
 from prm.training.step_trainer import ValidationSet
 from prm.training.targets import TargetOptions, TrainingRow, class_weights, training_rows
 from prm.types import Trajectory
 from prm.version import __version__
-
-_log = logging.getLogger(__name__)
 
 
 def train_classifier_grpo(options: ClassifierGrpoOptions) -> dict[str, Any]:
@@ -60,27 +56,9 @@ def train_classifier_grpo(options: ClassifierGrpoOptions) -> dict[str, Any]:
         ProtocolError: Labels of another protocol than the start's, or of several.
         ModelError: The start is no step classifier of prm.
     """
-    training, folder = options.training, Path(options.training.output_dir)
-    data, held_out = read_both(options)
-    _log.debug("training on %s", training.device)  # the first read of `device` joins the process group
-    with training.main_process_first(local=False, desc="run folder"):
-        if training.process_index == 0:
-            open_run_folder(folder, settings_of(options), training.resume)
-    done = finished_result(folder)
-    if done is not None:
-        _log.info("%s: already trained; nothing to do", folder)
-        return done
-    return _Run(options, data, held_out).train()
-
-
-def read_both(options: ClassifierGrpoOptions) -> tuple[list[Trajectory], list[Trajectory]]:
-    """The training runs and the held-out ones, which share no query."""
-    data, held_out = (
-        read_runs(sources, options.data.reader, options.data.protocol)
-        for sources in (options.data.train_data, options.data.validation_data)
-    )
-    refuse_shared_queries(data, held_out)
-    return data, held_out
+    data, held_out = read_both(options.data)
+    done = begin_run(options.training, settings_of(options.training, options.data, options.model, options.rewards))
+    return _Run(options, data, held_out).train() if done is None else done
 
 
 class _Run:
@@ -114,7 +92,8 @@ class _Run:
             "labels": account.as_dict(),
             "class_weights": list(self._weights),
         }
-        self._publish(trainer, result)
+        write_card = partial(write_policy_card, info=self._info, options=self._options, runs=self._data, result=result)
+        publish_run(trainer, result, write_card, "Step classifier")
         return result
 
     def _trainer(self, rows: list[TrainingRow]) -> ClassifierGrpoTrainer:
@@ -136,12 +115,7 @@ class _Run:
             pad_token_id=self._passes.pad_token_id,
             processing_class=self._start.tokenizer,
         )
-        for shown in (PrinterCallback, ProgressCallback):
-            trainer.remove_callback(shown)
-        for callback in (TrainingProgress(self._folder), Curves(self._folder), HeapTrim()):
-            trainer.add_callback(callback)
-        if training.early_stopping_patience is not None:
-            trainer.add_callback(EarlyStoppingCallback(training.early_stopping_patience))
+        watch(trainer, self._folder, Curves(self._folder))
         return trainer
 
     def _computed_once(self, model: Any, rows: Sequence[Row]) -> tuple[Any, Any]:
@@ -168,24 +142,6 @@ class _Run:
             "updates": outcome.global_step,
         }
 
-    def _publish(self, trainer: ClassifierGrpoTrainer, result: dict[str, Any]) -> None:
-        """Saves the model beside, then moves it in; the main process adds card and result."""
-        written = self._folder / ".model.partial"
-        if trainer.args.should_save:
-            shutil.rmtree(written, ignore_errors=True)
-        trainer.accelerator.wait_for_everyone()
-        trainer.save_model(str(written), _internal_call=True)
-        trainer.accelerator.wait_for_everyone()
-        if trainer.args.should_save:
-            trainer.accelerator.unwrap_model(trainer.model).config.save_pretrained(written)
-            write_policy_card(written / "README.md", self._info, self._options, self._data, result)
-            publish_model(written, self._folder)
-            mark_finished(self._folder, result)
-            trainer.state.save_to_json(str(self._folder / "trainer_state.json"))
-        if trainer.args.push_to_hub:
-            trainer.push_to_hub(commit_message="Step classifier trained by prm (GRPO)")
-        trainer.accelerator.wait_for_everyone()
-
 
 def refuse_other_protocol(start: CheckpointInfo, runs: Sequence[Trajectory]) -> None:
     """The data's labels must follow the protocol that the start was trained on; where either names none, any will do.
@@ -205,9 +161,3 @@ def _at_start(history: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
         if entry.get("step") == 0 and "eval_step_acc" in entry:
             return {name: value for name, value in entry.items() if name.startswith("eval_")}
     return None
-
-
-def settings_of(options: ClassifierGrpoOptions) -> dict[str, Any]:
-    """All options, JSON-ready."""
-    parts = asdict(options.data) | asdict(options.model) | asdict(options.rewards)
-    return {**parts, **options.training.to_sanitized_dict()}

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import torch
 
 from prm.data.encode import IGNORED
+from prm.evaluation.step_metrics import LABEL_WORDS
 from prm.training.classifier_grpo.sites import NO_MATTER, SiteBatch
 
-_WORDS = ("neg", "zero", "pos")
+_WORDS = tuple(LABEL_WORDS.values())
 _POSITIVE = 2
 
 NAMES = (

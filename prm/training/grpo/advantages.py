@@ -22,7 +22,7 @@ class Drawn:
 
     Attributes:
         classes: `[N, K] int64`, class ids (0, 1, 2) of the drawn verdicts.
-        gold: `[N, K] int64`, class ids of the labels; −1 = unknown or padding.
+        gold: `[N, K] int64`, class ids of the labels; −1 = unknown, without a reward, or padding.
         weights: `[N, K] float32`, what a right verdict is worth.
         probs: `[N, K, 3] float32`, the distribution that each was drawn from.
     """
@@ -34,7 +34,7 @@ class Drawn:
 
     @property
     def known(self) -> torch.Tensor:
-        """`[N, K] bool`: where there is a label."""
+        """`[N, K] bool`: where there is a label that is rewarded."""
         return self.gold >= 0
 
     @property

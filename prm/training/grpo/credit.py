@@ -52,8 +52,8 @@ class VerdictCredit:
     _rewards_by_term: torch.Tensor | None = None
 
     def _calculate_rewards(self, inputs: Any, prompts: Any, completions: Any, completion_ids_list: Any) -> Any:
-        labels = [row["step_labels"] for row in inputs]
-        for name, values in answer_statistics(completions, labels).items():
+        columns = {name: [row.get(name) for row in inputs] for name in ("step_labels", "answer_prefix")}
+        for name, values in answer_statistics(completions, **columns).items():
             self._pending_metrics[f"sampled/{name}"].extend(values)
         self._rewards_by_term = super()._calculate_rewards(  # type: ignore[misc]
             inputs, prompts, completions, completion_ids_list
@@ -76,9 +76,10 @@ class VerdictCredit:
             output["gold"] = at_positions(gold + 1, positions, width) - 1
         if self.task.rewards.advantages == "run":
             return
+        rewarded = padded([example.rewarded for example in self.batch], False).to(device)
         drawn = Drawn(
             padded([row["verdict_classes"] for row in inputs], 0).to(device),
-            gold,
+            gold.masked_fill(~rewarded, UNKNOWN),
             padded([example.worth for example in self.batch], 0.0).to(device),
             padded([row["verdict_probs"] for row in inputs], [0.0, 0.0, 0.0]).to(device),
         )
@@ -104,7 +105,7 @@ class VerdictCredit:
             terms = self._rewards_by_term[:, whole]
             runs = (terms * weights).nansum(1).masked_fill(terms.isnan().all(1), torch.nan)
             values = (values + of_runs(runs, group)[:, None]) * drawn.known
-        return scaled(values, drawn.known & (drawn.weights != 0), group, self.scale_rewards)
+        return scaled(values, drawn.known, group, self.scale_rewards)
 
     def log_dead_groups(self, advantages: torch.Tensor) -> None:
         """The share of groups, over all processes, from which nothing is learnt."""

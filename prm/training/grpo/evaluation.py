@@ -11,6 +11,7 @@ from prm.evaluation.baselines import always_positive
 from prm.evaluation.step_metrics import summary
 from prm.models.judge.checkpoint import JudgeInfo
 from prm.models.judge.local_judge import JudgeOptions, LocalJudge
+from prm.models.processes import gathered
 from prm.models.scoring import ALONE, Shard
 from prm.types import Prediction, Trajectory
 
@@ -42,13 +43,7 @@ class HeldOut:
         if accelerator.num_processes == 1 or self.sharded:
             return measures(self.runs, judge.judge_shard(self.runs, ALONE))
         shard = Shard(accelerator.process_index, accelerator.num_processes)
-        return measures(self.runs, judge.judge_shard(self.runs, shard, _gathered))
-
-
-def _gathered(found: dict[int, Prediction]) -> dict[int, Prediction]:
-    from accelerate.utils import gather_object
-
-    return {number: prediction for part in gather_object([found]) for number, prediction in part.items()}
+        return measures(self.runs, judge.judge_shard(self.runs, shard, gathered))
 
 
 def measures(runs: Sequence[Trajectory], predictions: Sequence[Prediction]) -> dict[str, float]:

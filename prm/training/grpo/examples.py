@@ -1,6 +1,6 @@
 """Runs → what GRPO draws answers for: a prompt, the frame of its answer, and what each verdict is worth.
 
-The rows of the data set hold what a reward reads: `prompt`, `step_labels` as JSON text, `final_label`.
+The rows of the data set hold what a reward reads: `prompt`, `answer_prefix`, `step_labels` as JSON text, `final_label`.
 """
 
 from __future__ import annotations
@@ -31,12 +31,14 @@ class SlotWorth:
         balanced: Weight of the class-balanced StepAcc of the run.
         outcome: Weight of the outcome's verdict.
         by_class: Factor of each class id in StepAcc; None = balanced within the run.
+        whole_answer: Whether rewards look at whole answers, too: then each labelled step counts, whatever it is worth.
     """
 
     step: float
     balanced: float
     outcome: float
     by_class: tuple[float, float, float] | None
+    whole_answer: bool = False
 
     def of(self, gold: Sequence[int], slots: Sequence[int | None]) -> tuple[float, ...]:
         """The worth of each slot; those of the known steps average to `step` + `balanced` where classes are equal."""
@@ -64,6 +66,7 @@ class GrpoExample:
         gold: [K] class id (0, 1, 2) of each slot, `UNKNOWN` where there is no label.
         worth: [K] what a right verdict is worth.
         row: The columns of the data set.
+        whole_answer: Whether rewards look at whole answers, too.
     """
 
     prompt: JudgePrompt
@@ -71,11 +74,16 @@ class GrpoExample:
     gold: tuple[int, ...]
     worth: tuple[float, ...]
     row: Mapping[str, Any]
+    whole_answer: bool = False
 
     @property
     def rewarded(self) -> tuple[bool, ...]:
-        """[K] whether a slot's verdict is rewarded: its label is known and it is worth something."""
-        return tuple(label >= 0 and worth != 0 for label, worth in zip(self.gold, self.worth, strict=True))
+        """[K] whether a slot's verdict is rewarded: its label is known and counts, by itself or in the whole answer."""
+        steps = len(self.prompt.message_indices)
+        return tuple(
+            label >= 0 and (worth != 0 or (self.whole_answer and slot < steps))
+            for slot, (label, worth) in enumerate(zip(self.gold, self.worth, strict=True))
+        )
 
 
 def build_examples(
@@ -90,7 +98,7 @@ def build_examples(
         worth: What a verdict is worth.
 
     Raises:
-        RecordError: A run without any known step label.
+        RecordError: A run without any known step label, or without any label that is rewarded.
     """
     return [
         _example(number, run, prompt, outcome, form, worth)
@@ -102,13 +110,21 @@ def _example(
     number: int, run: Trajectory, prompt: JudgePrompt, outcome: bool, form: CompactForm | None, worth: SlotWorth
 ) -> GrpoExample:
     if not any(label is not None for label in run.step_labels.values()):
-        name = " ".join(run.key)
-        raise RecordError.at(name, "a run must have a step label to be rewarded by", None, "leave it out")
+        raise RecordError.at(_name(run), "a run must have a step label to be rewarded by", None, "leave it out")
     frame = None if form is None else form.frame(prompt.message_indices, outcome=outcome)
     slots: list[int | None] = [*prompt.message_indices, *([None] if outcome else [])]
-    gold = [_class_of(run.final_label if slot is None else run.step_labels.get(slot)) for slot in slots]
-    row = {**reward_columns(run), "prompt": prompt.messages, "example": number}
-    return GrpoExample(prompt, frame, tuple(gold), worth.of(gold, slots), row)
+    gold = tuple(_class_of(run.final_label if slot is None else run.step_labels.get(slot)) for slot in slots)
+    # A forced answer begins at once, whatever the template opens.
+    prefix = prompt.answer_prefix if form is None else ""
+    row = {**reward_columns(run), "prompt": prompt.messages, "answer_prefix": prefix, "example": number}
+    example = GrpoExample(prompt, frame, gold, worth.of(gold, slots), row, worth.whole_answer)
+    if not any(example.rewarded):
+        raise RecordError.at(_name(run), "a run must have a label that is rewarded", None, "leave it out")
+    return example
+
+
+def _name(run: Trajectory) -> str:
+    return " ".join(run.key)
 
 
 def reward_columns(run: Trajectory) -> dict[str, Any]:
@@ -124,7 +140,10 @@ def slot_worth(rewards: RewardOptions, runs: Iterable[Trajectory]) -> SlotWorth:
         by_class = None
     elif rewards.reward_class_balance == "global":
         by_class = class_factors(runs)
-    return SlotWorth(rewards.step_weight, rewards.balanced_weight, rewards.outcome_reward_weight, by_class)
+    whole_answer = bool(rewards.first_error_weight or rewards.format_weight or rewards.reward)
+    return SlotWorth(
+        rewards.step_weight, rewards.balanced_weight, rewards.outcome_reward_weight, by_class, whole_answer
+    )
 
 
 def class_factors(runs: Iterable[Trajectory]) -> tuple[float, float, float]:

@@ -10,13 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import torch
 from trl import GRPOConfig
 
-from prm.data.protocol import parse_protocol
 from prm.errors import ConfigError
 from prm.training.judge_options import JudgeModelOptions
 from prm.training.recipe import Recipe
+from prm.training.shared_options import LabelledData, RunArguments, is_sharded, refuse_waiting_for_validation
+
+POLICY = "judge"
+"""The value of the key `policy` in a recipe of this stage."""
 
 ADVANTAGES = ("run", "verdict", "exact")
 BALANCES = ("none", "group", "global")
@@ -24,19 +26,13 @@ _SHARED_PREFIX = ("auto", "off")
 
 
 @dataclass
-class GrpoDataOptions:
+class GrpoDataOptions(LabelledData):
     """What is trained on, and how the judge is asked; what is left open is taken from the judge's own folder."""
 
-    train_data: list[str] = field(metadata={"help": "Trajectory files to train on."})
-    validation_data: list[str] = field(
-        default_factory=list,
-        metadata={"help": "Trajectory files that choose the checkpoint; none = the last one."},
-    )
+    policy: str = field(default=POLICY, metadata={"help": "judge; in a recipe it chooses what is trained."})
     validation_runs: int | None = field(
         default=None, metadata={"help": "Evaluate on so many validation runs, drawn once by the seed; None = all."}
     )
-    reader: str | None = field(default=None, metadata={"help": "A reader's name or module:function; None = detected."})
-    protocol: str | None = field(default=None, metadata={"help": "The labels' protocol where records name none."})
     max_prompt_tokens: int | None = field(default=None, metadata={"help": "Tokens of one prompt."})
     skip_long_runs: bool = field(
         default=False, metadata={"help": "Leave out training runs whose steps do not fit max_prompt_tokens."}
@@ -50,7 +46,9 @@ class GrpoDataOptions:
             raise ConfigError.at("answer_format", "must be compact or json", self.answer_format, "change it")
         if self.validation_runs is not None and self.validation_runs < 1:
             raise ConfigError.at("validation_runs", "must be at least 1", self.validation_runs, "raise or drop it")
-        parse_protocol(self.protocol, "protocol")
+        super().__post_init__()
+        if self.policy != POLICY:
+            raise ConfigError.at("policy", f"must be {POLICY} here", self.policy, "use --policy classifier")
 
 
 @dataclass
@@ -130,14 +128,10 @@ class RewardOptions:
 
 
 @dataclass
-class GrpoArguments(GRPOConfig):  # type: ignore[misc,unused-ignore]
+class GrpoArguments(RunArguments, GRPOConfig):  # type: ignore[misc,unused-ignore]
     """TRL's GRPOConfig with what a judge needs, and defaults that suit it."""
 
     output_dir: str = field(default="runs/grpo", metadata={"help": "Folder of the run."})
-    resume: bool = field(default=False, metadata={"help": "Go on from the run folder's last checkpoint."})
-    early_stopping_patience: int | None = field(
-        default=None, metadata={"help": "Stop after so many evaluations without a better one."}
-    )
     learning_rate: float = field(default=1e-5, metadata={"help": "Peak learning rate."})
     lr_scheduler_type: str = field(default="constant_with_warmup", metadata={"help": "As in transformers."})
     bf16: bool | None = field(default=False, metadata={"help": "Compute in bfloat16 where that is safe (autocast)."})
@@ -152,19 +146,12 @@ class GrpoArguments(GRPOConfig):  # type: ignore[misc,unused-ignore]
     eval_on_start: bool = field(default=True, metadata={"help": "Evaluate before the first update as well."})
     save_strategy: str = field(default="steps", metadata={"help": "no, steps, epoch or best."})
     save_steps: float = field(default=20, metadata={"help": "Updates between two checkpoints."})
-    save_total_limit: int | None = field(default=1, metadata={"help": "Checkpoints kept beside the best."})
-    load_best_model_at_end: bool = field(default=True, metadata={"help": "Keep the best checkpoint by validation."})
-    metric_for_best_model: str | None = field(default="step_acc", metadata={"help": "A validation metric."})
     greater_is_better: bool | None = field(default=True, metadata={"help": "Whether more of that metric is better."})
     logging_steps: float = field(default=1, metadata={"help": "Updates between two log lines."})
-    report_to: str | None = field(default="none", metadata={"help": "none, tensorboard, wandb, trackio …"})
-    disable_tqdm: bool | None = field(default=True, metadata={"help": "Progress is shown by rich instead."})
 
     def __post_init__(self) -> None:
         # TRL says so too, but after it has loaded what it is given.
         self._check_group()
-        # transformers refuses bf16 on a machine without an accelerator unless it is told that the CPU is meant.
-        self.use_cpu: bool = self.use_cpu or not torch.accelerator.is_available()
         super().__post_init__()
 
     def _check_group(self) -> None:
@@ -218,7 +205,7 @@ def check_together(options: GrpoOptions) -> None:
     if rewards.forced_frame:
         _check_forced(options)
     if not options.data.validation_data:
-        _check_no_validation(training)
+        refuse_waiting_for_validation(training)
     if training.reward_weights is not None:
         todo = "use step_weight, first_error_weight … and reward_weight"
         raise ConfigError.at("reward_weights", "are made from the rewards' own weights", training.reward_weights, todo)
@@ -247,20 +234,6 @@ def _check_forced(options: GrpoOptions) -> None:
         raise ConfigError.at("resample_dead_groups", rule, options.rewards.resample_dead_groups, todo)
 
 
-def is_sharded(training: GrpoArguments) -> bool:
-    """Whether the weights are spread over processes: FSDP, or DeepSpeed's ZeRO-3."""
-    deepspeed = getattr(training, "hf_deepspeed_config", None)
-    zero = deepspeed is not None and deepspeed.is_zero3()
-    return bool(training.fsdp) or os.environ.get("ACCELERATE_USE_FSDP") == "true" or zero
-
-
-def _check_no_validation(training: GrpoArguments) -> None:
-    if training.early_stopping_patience is not None:
-        raise ConfigError.at("early_stopping_patience", "needs validation_data", None, "give validation files")
-    if training.save_strategy == "best":
-        raise ConfigError.at("save_strategy", "best needs validation_data", "best", "give validation files")
-
-
 def _check_resumable(training: GrpoArguments) -> None:
     """A checkpoint between two updates that share their answers could not be gone on from exactly."""
     every = training.steps_per_generation * training.num_iterations
@@ -269,6 +242,6 @@ def _check_resumable(training: GrpoArguments) -> None:
         rule = f"must go with gradient_accumulation_steps {accumulation}: one a multiple of the other"
         raise ConfigError.at("steps_per_generation", rule, training.steps_per_generation, "change one of them")
     updates = max(every // accumulation, 1)
-    if training.save_strategy == "steps" and training.save_steps % updates:
+    if updates > 1 and training.save_strategy == "steps" and training.save_steps % updates:
         rule = f"must be a multiple of the {updates} updates that share their answers"
         raise ConfigError.at("save_steps", rule, training.save_steps, "change it")

@@ -20,7 +20,7 @@ from prm.training.grpo.examples import GrpoExample, build_examples, slot_worth
 from prm.training.grpo.options import GrpoDataOptions, GrpoOptions
 from prm.training.grpo.terms import reward_terms
 from prm.training.judge_prompts import build_prompts, leave_out_long_runs, refuse_long_runs
-from prm.training.labelled_runs import read_runs, refuse_shared_queries
+from prm.training.labelled_runs import read_both
 from prm.training.rewards import RewardTerm
 from prm.training.run_folder import sha256_of_files
 from prm.types import Trajectory
@@ -57,9 +57,7 @@ def prepare(options: GrpoOptions) -> Prepared:
         ConfigError: Options that do not fit. RecordError: A bad record. ProtocolError: Labels of several protocols.
     """
     data = options.data
-    runs = read_runs(data.train_data, data.reader, data.protocol)
-    held_out = read_runs(data.validation_data, data.reader, data.protocol)
-    refuse_shared_queries(runs, held_out)
+    runs, held_out = read_both(data)
     _refuse_too_few(runs, options)
     path = resolve_model(options.model.model)
     info = judge_info(path, data, [*runs, *held_out])

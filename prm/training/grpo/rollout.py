@@ -122,6 +122,9 @@ def _dead(groups: Sequence[Stretch], rollouts: Sequence[Rollout], how: Drawing) 
 
 def _earn_the_same(example: GrpoExample, rollout: Rollout, whole_answers: bool) -> bool:
     rewarded = np.array(example.rewarded)
+    if not any(example.worth):
+        # Whole answers alone are rewarded: of those only equal ones surely earn the same.
+        return bool((rollout.labels == rollout.labels[:1])[:, rewarded].all())
     earned = (rollout.labels == np.array(example.gold)) * np.array(example.worth) * rewarded
     if whole_answers:
         earned = earned.sum(1, keepdims=True)

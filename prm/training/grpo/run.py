@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import logging
-import shutil
-from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import torch
-from transformers import EarlyStoppingCallback, PrinterCallback, ProgressCallback, set_seed
+from transformers import set_seed
 from transformers.trainer_utils import get_last_checkpoint
 
 from prm.models.judge.local_judge import JudgeOptions
 from prm.training.grpo.card import write_grpo_card
 from prm.training.grpo.evaluation import HeldOut
-from prm.training.grpo.options import GrpoOptions, is_sharded
+from prm.training.grpo.options import GrpoOptions
 from prm.training.grpo.policy import keep_reference, load_policy, lora_config
 from prm.training.grpo.prepared import Prepared, prepare
 from prm.training.grpo.progress import Curves
 from prm.training.grpo.trainer import GrpoTask, JudgeGrpoTrainer
-from prm.training.progress import HeapTrim, TrainingProgress
-from prm.training.run_folder import (
-    finished_result,
-    mark_finished,
-    open_run_folder,
-    publish_model,
-)
+from prm.training.progress import watch
+from prm.training.run_folder import begin_run, publish_run, settings_of
+from prm.training.shared_options import autocast_dtype, is_sharded
 
 START_FOLDER = "base"
 """Holds the start weights where KL, or an adapter trained on them, needs them."""
-
-_log = logging.getLogger(__name__)
 
 
 def train_grpo(options: GrpoOptions) -> dict[str, Any]:
@@ -51,22 +42,17 @@ def train_grpo(options: GrpoOptions) -> dict[str, Any]:
         ProtocolError: Labels of several protocols.
     """
     training = options.training
-    folder = Path(training.output_dir)
     prepared = prepare(options)
-    _log.debug("training on %s", training.device)  # the first read of `device` joins the process group
-    with training.main_process_first(local=False, desc="run folder"):
-        if training.process_index == 0:
-            open_run_folder(folder, settings_of(options), training.resume)
-    done = finished_result(folder)
+    done = begin_run(training, settings_of(training, options.data, options.model, options.rewards))
     if done is not None:
-        _log.info("%s: already trained; nothing to do", folder)
         return done
     set_seed(training.seed)
     trainer = _trainer(options, prepared)
-    result = {**_descend(trainer, folder), **_final_metrics(trainer)}
+    result = {**_descend(trainer, Path(training.output_dir)), **_final_metrics(trainer)}
     result |= {"processes": trainer.args.world_size, "updates": trainer.state.global_step}
     result |= {"runs_left_out": prepared.runs_left_out}
-    _publish(trainer, options, prepared, result)
+    write_card = partial(write_grpo_card, options=options, prepared=prepared, result=result)
+    publish_run(trainer, result, write_card, "Judge")
     return result
 
 
@@ -86,13 +72,7 @@ def _trainer(options: GrpoOptions, prepared: Prepared) -> JudgeGrpoTrainer:
         processing_class=prepared.tokenizer,
         peft_config=lora,
     )
-    trainer.remove_callback(PrinterCallback)
-    trainer.remove_callback(ProgressCallback)
-    trainer.add_callback(TrainingProgress(folder))
-    trainer.add_callback(Curves(folder))
-    trainer.add_callback(HeapTrim)
-    if training.early_stopping_patience is not None:
-        trainer.add_callback(EarlyStoppingCallback(training.early_stopping_patience))
+    watch(trainer, folder, Curves(folder))
     return trainer
 
 
@@ -100,12 +80,11 @@ def _held_out(options: GrpoOptions, prepared: Prepared) -> HeldOut | None:
     if not prepared.held_out:
         return None
     training = options.training
-    kind = torch.bfloat16 if training.bf16 else torch.float16 if training.fp16 else None
     judging = JudgeOptions(
         decoding="forced" if options.rewards.forced_frame else "free",
         max_answer_tokens=training.max_completion_length or JudgeOptions().max_answer_tokens,
         seed=training.seed,
-        autocast=kind,
+        autocast=autocast_dtype(training),
     )
     return HeldOut(prepared.held_out, judging, is_sharded(training))
 
@@ -122,28 +101,3 @@ def _descend(trainer: JudgeGrpoTrainer, folder: Path) -> dict[str, Any]:
 def _final_metrics(trainer: JudgeGrpoTrainer) -> dict[str, Any]:
     """Those of the weights that are kept."""
     return dict(trainer.evaluate()) if trainer.task.held_out is not None else {}
-
-
-def _publish(trainer: JudgeGrpoTrainer, options: GrpoOptions, prepared: Prepared, result: dict[str, Any]) -> None:
-    """Saves the model beside, then moves it in; the main process adds card and result."""
-    folder = Path(options.training.output_dir)
-    written = folder / ".model.partial"
-    if trainer.args.should_save:
-        shutil.rmtree(written, ignore_errors=True)
-    trainer.accelerator.wait_for_everyone()
-    trainer.save_model(str(written), _internal_call=True)
-    trainer.accelerator.wait_for_everyone()
-    if trainer.args.should_save:
-        write_grpo_card(written / "README.md", options, prepared, result)
-        publish_model(written, folder)
-        mark_finished(folder, result)
-        trainer.state.save_to_json(str(folder / "trainer_state.json"))
-    if trainer.args.push_to_hub:
-        trainer.push_to_hub(commit_message="Judge trained by prm")
-    trainer.accelerator.wait_for_everyone()
-
-
-def settings_of(options: GrpoOptions) -> dict[str, Any]:
-    """All options, JSON-ready."""
-    parts = asdict(options.data) | asdict(options.model) | asdict(options.rewards)
-    return {**parts, **options.training.to_sanitized_dict()}

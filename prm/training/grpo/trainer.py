@@ -36,9 +36,10 @@ from prm.training.atomic_checkpoints import AtomicCheckpoints
 from prm.training.grpo.credit import VerdictCredit, padded
 from prm.training.grpo.evaluation import HeldOut
 from prm.training.grpo.examples import GrpoExample
-from prm.training.grpo.options import RewardOptions, is_sharded
+from prm.training.grpo.options import RewardOptions
 from prm.training.grpo.rollout import Drawing, as_trl_rollout, draw_answers, seeded_generator, stretches
 from prm.training.rewards import RewardTerm
+from prm.training.shared_options import is_sharded
 
 RolloutFunction = Callable[[list[Any], Any], dict[str, Any]]
 

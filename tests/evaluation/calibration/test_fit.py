@@ -171,6 +171,12 @@ def test_wrong_gold_is_one_line() -> None:
         fit_calibration([replace(g, protocol="error_propagation") for g in gold], independent, FAST)
 
 
+def test_the_protocol_that_the_predictions_alone_name_is_kept() -> None:
+    gold, predictions = drawn_truth(4)
+    named = [replace(p, protocol="independent") for p in predictions]
+    assert fit_calibration(gold, named, FAST)["settings"]["protocol"] == "independent"
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [({"metric": "f2"}, "--metric"), ({"dev_share": 0.0}, "--dev-share"), ({"bootstrap": -1}, "--bootstrap")],

@@ -14,7 +14,6 @@ from prm.errors import ModelError
 from prm.models.judge.answer import (
     WORDS,
     VerdictFrame,
-    answer_text,
     compact_form,
     compact_text,
     json_text,
@@ -50,10 +49,6 @@ class TestText:
             "steps": [{"step": 1, "label": 1}, {"step": 2, "label": -1, "reason": "wrong “sku”"}],
             "final": {"label": 0, "reason": "open"},
         }
-
-    def test_answer_text_writes_the_format_that_is_asked_for(self) -> None:
-        assert answer_text({1: 0}, None, "compact") == "1:0"
-        assert answer_text({1: 0}, None, "json") == '{"steps": [{"step": 1, "label": 0}]}'
 
 
 class TestFrame:

@@ -11,6 +11,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from prm.data.label_account import LabelAccount
 from prm.data.records import dump_prediction, parse_prediction
 from prm.errors import ConfigError, DownloadError, ModelError
 from prm.models.judge.answer import verdict_frame
@@ -18,10 +19,11 @@ from prm.models.judge.checkpoint import JUDGE_FILE, JudgeInfo, read_judge_info, 
 from prm.models.judge.generation import GeneratedAnswer, GenerationLimits, generate_answers
 from prm.models.judge.interface import Judge
 from prm.models.judge.local_judge import CHUNK, JudgeOptions, LocalJudge
-from prm.models.judge.prompt import JudgePromptBuilder, JudgePromptConfig
+from prm.models.judge.prompt import JudgePrompt, JudgePromptBuilder, JudgePromptConfig
 from prm.models.judge.verdicts import reading_of_texts
 from prm.models.scoring import Shard
 from prm.types import LABELS, Prediction, RunIdentity, Trajectory
+from tests.models.judge.templates import CHATML
 from tests.tiny import make_run, save_llama
 
 CONFIG = JudgePromptConfig(max_prompt_tokens=1500)
@@ -166,13 +168,17 @@ def test_generated_answers_do_not_depend_on_what_else_is_in_the_batch(folder: Pa
     assert torch.equal(state, torch.get_rng_state())
 
 
+ASKED = JudgePrompt("", (5,), (1, 4), LabelAccount(), 0)
+"""A prompt about the steps of messages 1 and 4."""
+
+
 def _said(*texts: str) -> list[GeneratedAnswer]:
     return [GeneratedAnswer(text, True) for text in texts]
 
 
 def test_free_answers_vote_and_bad_ones_count_against_consistency() -> None:
     answers = _said("1:+ 2:- final:-", "1:+ 2:0 final:-", "1:- 2:- final:+", "no idea")
-    prediction = reading_of_texts(answers, [1, 4], CONFIG).prediction(RUNS[0], {})
+    prediction = reading_of_texts(answers, ASKED, outcome=True).prediction(RUNS[0], {})
     assert prediction.step_labels == {1: 1, 4: -1}
     assert prediction.final_label == -1
     assert prediction.extra["vote_share"] == {"1": 0.5, "4": 0.5, "final": 0.5}
@@ -186,19 +192,40 @@ def test_one_free_answer_keeps_its_reasons_and_has_no_probabilities() -> None:
         '{"steps": [{"step": 1, "label": 1, "reason": "found it"}, {"step": 2, "label": -1}],'
         ' "final": {"label": -1, "reason": "wrong"}}'
     )
-    prediction = reading_of_texts(_said(text), [1, 4], CONFIG).prediction(RUNS[0], {})
+    prediction = reading_of_texts(_said(text), ASKED, outcome=True).prediction(RUNS[0], {})
     assert prediction.explanations == {"steps": {"1": "found it"}, "final": "wrong"}
     assert prediction.step_probs == {}
     assert "vote_share" not in prediction.extra
 
 
 def test_a_missing_verdict_makes_a_record_partial_with_its_reason() -> None:
-    reading = reading_of_texts([GeneratedAnswer("1:+ 2:", False)], [1, 4], CONFIG)
+    reading = reading_of_texts([GeneratedAnswer("1:+ 2:", False)], ASKED, outcome=True)
     assert reading.status == "partial"
     assert "step 2" in str(reading.reason)
     assert "max_answer_tokens" in str(reading.reason)
-    several = reading_of_texts(_said("1:+ final:+", "1:+ 2:- final:+"), [1, 4], CONFIG)
+    several = reading_of_texts(_said("1:+ final:+", "1:+ 2:- final:+"), ASKED, outcome=True)
     assert several.status == "ok"
+
+
+def test_a_draft_in_a_thought_that_the_prompt_opened_and_the_limit_cut_is_no_answer() -> None:
+    thinking = replace(ASKED, answer_prefix="<think>")
+    draft = "Perhaps so:\n1:+ 2:+ final:+\nbut then"
+    reading = reading_of_texts([GeneratedAnswer(draft, False)], thinking, outcome=True)
+    assert (reading.status, dict(reading.votes)) == ("failed", {})
+    assert str(reading.reason) == "the reasoning does not end; it ran into max_answer_tokens"
+    ended = reading_of_texts(_said(f"{draft}</think>1:- 2:0 final:-"), thinking, outcome=True)
+    assert [vote.label for vote in ended.votes.values()] == [-1, 0, -1]
+
+
+def test_a_judge_reads_free_answers_with_what_its_template_has_begun(tmp_path: Path) -> None:
+    """Whatever a model writes behind an open thought is no answer until it ends; it never writes that here."""
+    made = save_llama(tmp_path / "model")
+    tokenizer = AutoTokenizer.from_pretrained(made)
+    tokenizer.chat_template = CHATML.replace("assistant\n{% endif %}", "assistant\n<think>\n{% endif %}")
+    tokenizer.save_pretrained(made)
+    options = JudgeOptions(decoding="free", max_answer_tokens=4)
+    (prediction,) = load(made, options, JudgePromptConfig(answer_format="json")).judge(RUNS[:1])
+    assert str(prediction.reason).startswith("the reasoning does not end")
 
 
 def test_a_stored_judge_is_asked_as_it_was_trained(folder: Path, tmp_path: Path) -> None:

@@ -189,11 +189,11 @@ class TestIds:
 
     def test_a_thought_begun_in_the_prompt_is_part_of_the_answer_to_parse(self) -> None:
         opening = CHATML.replace("assistant\n{% endif %}", "assistant\n<think>\n{% endif %}")
-        made = builder(template=opening, answer_format="json")
+        made = builder(template=opening, answer_format="json").build(make_run(1))
         draft = "Perhaps 1: + and so on:\n1:+ final:+\nbut then"
         assert parse_answer(made.answer_prefix + draft, [1]).status == "failed"
         assert parse_answer(made.answer_prefix + draft + "</think>1:- final:-", [1]).step_labels == {1: -1}
-        assert builder(template=CHATML).answer_prefix == ""
+        assert builder(template=CHATML).build(make_run(1)).answer_prefix == ""
 
     def test_a_compact_answer_is_not_preceded_by_thinking(self) -> None:
         ends = [

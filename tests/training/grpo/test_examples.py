@@ -16,6 +16,7 @@ from prm.training.grpo.options import RewardOptions
 from prm.training.judge_prompts import build_prompts
 from prm.training.rewards import step_accuracy_reward
 from prm.types import Trajectory
+from tests.models.judge.templates import CHATML
 from tests.tiny import byte_level_tokenizer, make_run
 
 PLAIN = SlotWorth(1.0, 0.0, 0.0, (1.0, 1.0, 1.0))
@@ -48,6 +49,31 @@ def test_a_run_without_labels_is_refused() -> None:
     run = make_run(1)
     with pytest.raises(RecordError, match="must have a step label"):
         _examples([replace(run, step_labels=dict.fromkeys(run.step_labels))])
+
+
+def test_where_whole_answers_are_rewarded_every_labelled_step_counts_and_the_outcome_does_not() -> None:
+    run = make_run(3, steps=3)
+    worth = slot_worth(RewardOptions(step_weight=0.0, first_error_weight=1.0), [run])
+    (example,) = _examples([run], worth)
+    assert example.worth == (0.0, 0.0, 0.0, 0.0)
+    assert example.rewarded == (True, True, True, False)
+
+
+def test_a_run_without_a_label_that_is_rewarded_is_refused() -> None:
+    only_outcome = slot_worth(RewardOptions(step_weight=0.0, outcome_reward_weight=1.0), [])
+    with pytest.raises(RecordError, match="must have a label that is rewarded"):
+        _examples([replace(make_run(3), final_label=None)], only_outcome)
+
+
+@pytest.mark.parametrize(("forced", "prefix"), [(True, ""), (False, "<think>")])
+def test_a_free_answer_is_read_with_what_the_prompt_has_begun(forced: bool, prefix: str) -> None:
+    """A forced one begins with a verdict, in whatever a template opens."""
+    tokenizer = byte_level_tokenizer()
+    tokenizer.chat_template = CHATML.replace("assistant\n{% endif %}", "assistant\n<think>\n{% endif %}")
+    builder = JudgePromptBuilder(tokenizer, JudgePromptConfig(max_prompt_tokens=2000))
+    form = compact_form(tokenizer) if forced else None
+    (example,) = build_examples(build_prompts([make_run(3)], builder), True, form, PLAIN)
+    assert example.row["answer_prefix"] == prefix
 
 
 def test_columns_do_not_mix_in_arrow() -> None:

@@ -107,3 +107,16 @@ def test_every_field_of_ours_is_read_somewhere() -> None:
     own = {field.name for part in (GrpoDataOptions, RewardOptions) for field in fields(part)}
     own |= {field.name for field in fields(GrpoArguments)} - inherited
     assert own - read == set()
+
+
+def test_checkpoints_at_a_share_of_the_run_are_fine_where_every_update_draws_anew() -> None:
+    options = parse_grpo_recipe(None, ["--train_data", "runs.jsonl", "--save_steps", "0.5"])
+    assert options.training.save_steps == 0.5
+
+
+def test_a_recipe_may_name_its_policy(tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.yaml"
+    recipe.write_text("stage: grpo\npolicy: judge\ntrain_data: [runs.jsonl]\n")
+    assert parse_grpo_recipe(recipe, []).data.policy == "judge"
+    with pytest.raises(ConfigError, match="policy: must be judge"):
+        parse_grpo_recipe(recipe, ["--policy", "classifier"])

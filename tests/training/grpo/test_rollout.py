@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 
@@ -52,6 +54,17 @@ def test_drawing_is_reproducible_and_keeps_the_order_of_the_groups() -> None:
     assert [rollout.labels.shape for rollout in first] == [(3, 4), (2, 2)]
     for one, other in zip(first, again, strict=True):
         assert np.array_equal(one.labels, other.labels)
+
+
+def test_where_whole_answers_are_rewarded_only_equal_ones_are_dead() -> None:
+    example = replace(FIRST, worth=(0.0, 0.0), whole_answer=True)
+    groups = list(stretches([example] * 8))
+    alive = draw_answers(tiny_judge(), groups, Drawing(1.0, 1, redraws=2, whole_answers=True), seeded_generator(5))
+    assert len({tuple(row) for row in alive.rollouts[0].labels.tolist()}) > 1
+    assert alive.redrawn == 0
+    cold = draw_answers(tiny_judge(), groups, Drawing(1e-3, 1, redraws=2), seeded_generator(5))
+    assert len({tuple(row) for row in cold.rollouts[0].labels.tolist()}) == 1
+    assert cold.redrawn == 1
 
 
 def test_only_dead_groups_are_drawn_again() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +189,28 @@ def test_rewards_of_the_whole_answer_are_added_to_each_verdict(tmp_path: Path) -
     # Same verdicts everywhere: only the second reward differs, 2·(1 − 1/3) and 2·(0 − 1/3); None adds nothing.
     expected = torch.tensor([4 / 3, -2 / 3, -2 / 3, 0.0])[:, None].expand(4, 2)
     torch.testing.assert_close(output["advantages"][:, places], expected)
+
+
+@pytest.mark.parametrize("advantages", ["run", "verdict"])
+def test_a_reward_of_whole_answers_alone_is_credited_to_the_labelled_steps(tmp_path: Path, advantages: str) -> None:
+    # Labels −1, 0, outcome +1: the first two answers (class ids) find the first error.
+    answers = [[0, 2, 0], [0, 1, 0], [1, 0, 0], [2, 2, 0]]
+    example = replace(toy_example(0, [-1, 0], final=1, worth=0.0), whole_answer=True)
+    args = arguments(tmp_path, per_device_train_batch_size=4, max_steps=1)
+    options = RewardOptions(advantages=advantages, step_weight=0.0, first_error_weight=1.0)
+    trainer = toy_trainer(args, [example], options, rollout=fixed_answers(lambda row, slot: answers[row][slot]))
+    output = _generated(trainer, [example])
+    places = example.frame.verdict_positions()  # type: ignore[union-attr]
+    assert output["tool_mask"][:, places].tolist() == [[1, 1, 0]] * 4
+    found = output["advantages"] if advantages == "run" else output["advantages"][:, places]
+    # Right, right, wrong, wrong: ±0.5, over their deviation (with Bessel's correction as TRL does it: √(1/3)).
+    size = 0.5 / ((1 / 3) ** 0.5 + 1e-4) if advantages == "run" else 0.5 / (0.5 + 1e-4)
+    expected = torch.tensor([size, size, -size, -size])
+    if advantages == "verdict":
+        expected = expected[:, None] * torch.tensor([1.0, 1.0, 0.0])
+    torch.testing.assert_close(found, expected)
+    trainer.train()
+    assert trainer.state.global_step == 1
 
 
 def test_dead_groups_are_logged_and_teach_nothing(tmp_path: Path) -> None:

@@ -1,0 +1,50 @@
+"""The run folder of a training verb: refused before the work where it can be none, and not left behind by an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from prm.cli.files import check_folder
+from prm.errors import ConfigError, PrmError
+
+_RUN_FILE = "run.json"
+"""What a run writes first."""
+
+
+@contextmanager
+def output_dir(training: Any, model: str) -> Iterator[None]:
+    """While open, a run is made in `training.output_dir`; an error before there is more than `run.json` removes it.
+
+    Args:
+        training: The training arguments; of several processes the first one tidies up.
+        model: What the run starts from.
+
+    Raises:
+        ConfigError: The folder cannot be one, or is the model's own.
+    """
+    folder = Path(training.output_dir)
+    check_folder("output_dir", folder)
+    if Path(model).is_dir() and folder.resolve() == Path(model).resolve():
+        raise ConfigError.at("output_dir", "must not be the folder of the model", str(folder), "name another")
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    was_there = (folder / _RUN_FILE).exists()
+    try:
+        yield
+    except (PrmError, OSError):
+        if training.process_index == 0 and not was_there:
+            _remove_beginning(folder, made)
+        raise
+
+
+def _remove_beginning(folder: Path, made: list[Path]) -> None:
+    """Removes `run.json` where it stands alone, and the folders of `made`, inner ones first, that are empty then."""
+    if not folder.is_dir() or any(path.name != _RUN_FILE for path in folder.iterdir()):
+        return
+    (folder / _RUN_FILE).unlink(missing_ok=True)
+    for path in made:
+        if not path.is_dir() or any(path.iterdir()):
+            return
+        path.rmdir()
