@@ -17,7 +17,7 @@ from prm.models.fetch import resolve_model
 from prm.models.memory import release_memory
 from prm.models.score_file import score_file
 from prm.models.step_classifier import ScoreOptions, StepClassifier
-from prm.reach.generate import generate_runs
+from prm.reach.desk.generate import generate_runs
 from prm.report.write import write_report
 from prm.training.arguments import parse_recipe
 from prm.training.supervised import train_supervised

@@ -1,1 +1,1 @@
-"""Reach: tool-call logs, the built-in ticket desk, and its scripted agents. Imports no torch."""
+"""Reach: how far an agent's tool calls got, judged by rules over the log; and the built-in ticket desk. No torch."""

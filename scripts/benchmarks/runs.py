@@ -12,7 +12,7 @@ import numpy as np
 
 from prm.data.encode import Row
 from prm.data.records import dump_trajectory
-from prm.reach.generate import generate_runs
+from prm.reach.desk.generate import generate_runs
 from prm.types import RunIdentity, StepLabel, Trajectory
 
 _LONG_SHARE = 5

@@ -6,16 +6,18 @@ Labels are known by construction: the agent that breaks something knows that it 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
 
 from prm.errors import ConfigError
-from prm.reach.environment import DEFAULT_MAX_CALLS, TicketDesk
-from prm.reach.habits import HABITS
-from prm.reach.policies import CarefulWalk
-from prm.reach.scenarios import TEMPLATES, Scenario, build_scenario, draw_template
-from prm.reach.ticket_data import ticket_data
-from prm.reach.transcript import Transcript
-from prm.reach.variants import VARIANTS, Variant, load_variant
+from prm.reach.desk.environment import DEFAULT_MAX_CALLS, TicketDesk
+from prm.reach.desk.habits import HABITS
+from prm.reach.desk.policies import CarefulWalk
+from prm.reach.desk.scenarios import TEMPLATES, Scenario, build_scenario, draw_template
+from prm.reach.desk.ticket_data import ticket_data
+from prm.reach.desk.transcript import Transcript
+from prm.reach.desk.variants import VARIANTS, Variant, load_variant
 from prm.types import RunIdentity, Trajectory
 
 DATASET = "ticket_desk"
@@ -25,6 +27,12 @@ MIXED = ("plain", "structured")
 
 AGENTS: tuple[str, ...] = tuple(ticket_data("agents"))
 """The names of the scripted agents."""
+
+Fires: TypeAlias = Mapping[str, Mapping[str, float]]
+"""Agent → variant → how often its habit shows there; what is absent is as often as ``ticket/agents.yaml`` says."""
+
+WEAKENED: Fires = {name: spec.get("weakened", {}) for name, spec in ticket_data("agents").items()}
+"""Agents that heed what a variant says of their habit; runs are drawn like this only where it is asked for."""
 
 
 def generate_runs(
@@ -36,6 +44,7 @@ def generate_runs(
     agents: Sequence[str] = AGENTS,
     templates: Sequence[str] = TEMPLATES,
     max_calls: int = DEFAULT_MAX_CALLS,
+    fires: Fires | None = None,
 ) -> Iterator[Trajectory]:
     """Yields `runs` labelled trajectories; the same arguments give the same ones, and more runs only append.
 
@@ -47,6 +56,7 @@ def generate_runs(
         agents: Scripted agents to draw from.
         templates: Scenario templates to draw from.
         max_calls: Tool-call cap of a run.
+        fires: How often habits show under a variant, such as `WEAKENED`; None = as often under all.
 
     Raises:
         ConfigError: An argument is out of range or names nothing that exists.
@@ -55,7 +65,8 @@ def generate_runs(
     _check_names("agents", agents, AGENTS)
     _check_names("templates", templates, TEMPLATES)
     variants = [load_variant(name) for name in (MIXED if variant == "mixed" else (variant,))]
-    return _draw_runs(runs, seed, variants, repeats, tuple(agents), tuple(templates), max_calls)
+    run_one = partial(run_agent, max_calls=max_calls, fires=fires)
+    return _draw_runs(runs, seed, variants, repeats, tuple(agents), tuple(templates), run_one)
 
 
 def _draw_runs(
@@ -65,7 +76,7 @@ def _draw_runs(
     repeats: int,
     agents: tuple[str, ...],
     templates: tuple[str, ...],
-    max_calls: int,
+    run_one: Callable[[str, Scenario, Variant, int], Trajectory],
 ) -> Iterator[Trajectory]:
     for number in range(-(-runs // repeats)):
         rng = random.Random(f"query/{seed}/{number}")
@@ -73,7 +84,7 @@ def _draw_runs(
         variant = variants[number % len(variants)]
         chosen = draw_agents(rng, repeats, scenario, agents)
         for run in range(min(repeats, runs - number * repeats)):
-            yield run_agent(chosen[run], scenario, variant, run, max_calls=max_calls)
+            yield run_one(chosen[run], scenario, variant, run)
 
 
 def draw_agents(rng: random.Random, count: int, scenario: Scenario, agents: tuple[str, ...] = AGENTS) -> list[str]:
@@ -98,20 +109,29 @@ def _agent_weight(agent: str, scenario: Scenario) -> float:
 
 
 def run_agent(
-    agent: str, scenario: Scenario, variant: Variant, run: int, *, max_calls: int = DEFAULT_MAX_CALLS
+    agent: str,
+    scenario: Scenario,
+    variant: Variant,
+    run: int,
+    *,
+    max_calls: int = DEFAULT_MAX_CALLS,
+    fires: Fires | None = None,
 ) -> Trajectory:
-    """One run of `agent` on `scenario`; its habit shows as often as ``ticket/agents.yaml`` says."""
+    """One run of `agent` on `scenario`; its habit shows as often as `fires`, else ``ticket/agents.yaml``, says."""
     rng = random.Random(f"run/{scenario.id}/{agent}/{run}")
-    return run_habit(draw_habit(agent, scenario, rng), scenario, variant, run, agent=agent, max_calls=max_calls)
+    often = (fires or {}).get(agent, {}).get(variant.name)
+    habit = draw_habit(agent, scenario, rng, often)
+    return run_habit(habit, scenario, variant, run, agent=agent, max_calls=max_calls)
 
 
-def draw_habit(agent: str, scenario: Scenario, rng: random.Random) -> str | None:
-    """The habit that shows in this run, or None for a clean one."""
+def draw_habit(agent: str, scenario: Scenario, rng: random.Random, fires: float | None = None) -> str | None:
+    """The habit that shows in this run, or None for a clean one; `fires`: how often it does, None = as usual."""
     spec = ticket_data("agents")[agent]
+    often = spec["fires"] if fires is None else fires
     weights: dict[str, float] = {
         name: weight * HABITS[name].relevance(scenario) for name, weight in spec["habits"].items()
     }
-    if rng.random() >= spec["fires"] or not any(weights.values()):
+    if rng.random() >= often or not any(weights.values()):
         return None
     return rng.choices(list(weights), list(weights.values()))[0]
 
@@ -176,6 +196,7 @@ __all__ = [
     "DATASET",
     "TEMPLATES",
     "VARIANTS",
+    "WEAKENED",
     "draw_agents",
     "draw_habit",
     "generate_runs",

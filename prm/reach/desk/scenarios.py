@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from prm.errors import ConfigError
-from prm.reach.phrasing import fill, phrase
-from prm.reach.ticket_data import ticket_data
+from prm.reach.desk.phrasing import fill, phrase
+from prm.reach.desk.ticket_data import ticket_data
 
 TEMPLATES: tuple[str, ...] = tuple(ticket_data("templates"))
 """The names of the scenario templates; a split may hold out whole ones."""

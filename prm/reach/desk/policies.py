@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from prm.reach.environment import Call, CallCapReached, Envelope
-from prm.reach.phrasing import phrase
-from prm.reach.ticket_data import ticket_data
-from prm.reach.walk import Value, Walk, stock_call
+from prm.reach.desk.environment import Call, CallCapReached, Envelope
+from prm.reach.desk.phrasing import phrase
+from prm.reach.desk.ticket_data import ticket_data
+from prm.reach.desk.walk import Value, Walk, stock_call
 from prm.types import StepLabel
 
 

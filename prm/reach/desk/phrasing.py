@@ -9,7 +9,7 @@ import random
 import re
 from collections.abc import Mapping
 
-from prm.reach.ticket_data import ticket_data
+from prm.reach.desk.ticket_data import ticket_data
 
 _CHOICE = re.compile(r"\[([^\[\]]*)\]")
 _SLOT = re.compile(r"<(\w+)>")

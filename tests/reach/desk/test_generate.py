@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from prm.cli.main import app
 from prm.data.records import dump_trajectory, parse_trajectory, read_trajectories
 from prm.errors import ConfigError
-from prm.reach.generate import AGENTS, TEMPLATES, generate_runs
+from prm.reach.desk.generate import AGENTS, TEMPLATES, generate_runs
 from prm.types import Trajectory
 
 REFERENCES = ("ticket_id", "customer_id", "sku", "address", "action_id")
@@ -140,7 +140,7 @@ def test_the_verb_writes_the_same_bytes_again(tmp_path: Path) -> None:
 
 def test_generating_imports_no_torch_and_no_labeller() -> None:
     code = (
-        "import sys; from prm.reach.generate import generate_runs; list(generate_runs(4));"
+        "import sys; from prm.reach.desk.generate import generate_runs; list(generate_runs(4));"
         "assert not {'torch', 'transformers', 'prm.reach.labels', 'prm.reach.spec'} & set(sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

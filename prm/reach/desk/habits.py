@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prm.reach.acting_habits import (
+from prm.reach.desk.acting_habits import (
     FalseClaim,
     GuessActionId,
     IgnoreNotFound,
@@ -13,8 +13,8 @@ from prm.reach.acting_habits import (
     SubmitBlank,
     WrongTicket,
 )
-from prm.reach.habit import Habit
-from prm.reach.reading_habits import (
+from prm.reach.desk.habit import Habit
+from prm.reach.desk.reading_habits import (
     Detour,
     GuessReads,
     InventAddress,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from prm.reach.environment import Call, Envelope
-from prm.reach.habit import READS, Habit, ticket_of, unknown_id
-from prm.reach.scenarios import Scenario, invent_address
-from prm.reach.walk import Value, stock_call
+from prm.reach.desk.environment import Call, Envelope
+from prm.reach.desk.habit import READS, Habit, ticket_of, unknown_id
+from prm.reach.desk.scenarios import Scenario, invent_address
+from prm.reach.desk.walk import Value, stock_call
 from prm.types import StepLabel
 
 

@@ -6,9 +6,9 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from prm.reach.environment import Call, Envelope
-from prm.reach.policies import CarefulWalk
-from prm.reach.scenarios import Scenario, invent_id, invent_sku
+from prm.reach.desk.environment import Call, Envelope
+from prm.reach.desk.policies import CarefulWalk
+from prm.reach.desk.scenarios import Scenario, invent_id, invent_sku
 from prm.types import StepLabel
 
 READS = ("read_ticket", "lookup_customer", "check_inventory")

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from prm.errors import InputError
-from prm.reach.phrasing import phrase
-from prm.reach.scenarios import CORRUPTION, Scenario, invent_id
-from prm.reach.variants import Variant
+from prm.reach.desk.phrasing import phrase
+from prm.reach.desk.scenarios import CORRUPTION, Scenario, invent_id
+from prm.reach.desk.variants import Variant
 
 DEFAULT_MAX_CALLS = 15
 
-Status = Literal["ok", "not_found", "refused", "illegal_status", "invalid", "timeout"]
+Status = Literal["ok", "not_found", "refused", "illegal_status", "invalid", "timeout", "error"]
+"""The last: the tool itself failed; the desk's never do."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class Envelope:
     def shown(self, variant: Variant) -> dict[str, Any]:
         """The envelope as the agent of `variant` sees it."""
         record = None if self.record is None else dict(self.record)
+        if variant.envelope == "raw":
+            return record or {} if self.status == "ok" else {"error": self.status, **(record or {})}
         if variant.envelope == "bare":
             return {"status": self.status, "record": record}
         marks = {"data_quality": self.data_quality, "is_truncated": self.is_truncated}
@@ -158,7 +161,7 @@ class TicketDesk:
         return _found({"ticket_id": ticket_id, "status": status})
 
     def _ask_user(self, question: str) -> Envelope:
-        topic = "address" if "address" in question.lower() else "sku"
+        topic = "address" if "address" in str(question).lower() else "sku"
         value = self._scenario.answers.get(topic) or self._known(topic)
         if value is None:
             return _found({"answer": phrase("no_answer", {}, self._rng)})

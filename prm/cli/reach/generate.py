@@ -1,4 +1,4 @@
-"""``prm reach …``: tool-call logs of simulated desks."""
+"""``prm reach generate``: labelled runs of scripted agents on the built-in ticket desk."""
 
 from __future__ import annotations
 
@@ -10,20 +10,12 @@ import typer
 if TYPE_CHECKING:
     from prm.types import Trajectory
 
-reach = typer.Typer(name="reach", help="Tool-call logs: the built-in ticket desk.", no_args_is_help=True)
+
+def register(reach: typer.Typer) -> None:
+    """Add this module's verb to ``prm reach``."""
+    reach.command("generate")(generate)
 
 
-def register(app: typer.Typer) -> None:
-    """Add this module's verbs to the root command."""
-    app.add_typer(reach)
-
-
-@reach.callback()
-def _group() -> None:
-    """Keeps ``generate`` a verb of its own while it is the only one."""
-
-
-@reach.command("generate")
 def generate(
     out: Annotated[Path, typer.Option("--out", help="Trajectory file to write (JSONL).")],
     runs: Annotated[int, typer.Option("--runs", help="How many runs.")] = 1000,
@@ -34,11 +26,12 @@ def generate(
     repeats: Annotated[int, typer.Option("--repeats", help="Runs of each scenario (the group of Best-of-N).")] = 4,
     agents: Annotated[str | None, typer.Option("--agents", help="Only these, separated by commas.")] = None,
     templates: Annotated[str | None, typer.Option("--templates", help="Only these, separated by commas.")] = None,
+    heed: Annotated[bool, typer.Option("--heed", help="Habits weaken where the variant warns of them.")] = False,
 ) -> None:
     """Write labelled runs of scripted agents on the simulated ticket desk."""
     from prm.data.jsonl import write_jsonl
     from prm.data.records import dump_trajectory
-    from prm.reach.generate import AGENTS, TEMPLATES, generate_runs
+    from prm.reach.desk.generate import AGENTS, TEMPLATES, WEAKENED, generate_runs
 
     trajectories = list(
         generate_runs(
@@ -48,6 +41,7 @@ def generate(
             repeats=repeats,
             agents=_names(agents) or AGENTS,
             templates=_names(templates) or TEMPLATES,
+            fires=WEAKENED if heed else None,
         )
     )
     write_jsonl(out, map(dump_trajectory, trajectories))

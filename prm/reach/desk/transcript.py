@@ -7,9 +7,9 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from prm.reach.environment import Call, Envelope, Environment
-from prm.reach.phrasing import remark
-from prm.reach.variants import Variant
+from prm.reach.desk.environment import Call, Envelope, Environment
+from prm.reach.desk.phrasing import remark
+from prm.reach.desk.variants import Variant
 from prm.types import StepLabel
 
 SILENT_SHARE = 0.15

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from prm.reach.environment import Call, Envelope
-from prm.reach.scenarios import CORRUPTION, Scenario
-from prm.reach.transcript import Transcript
+from prm.reach.desk.environment import Call, Envelope
+from prm.reach.desk.scenarios import CORRUPTION, Scenario
+from prm.reach.desk.transcript import Transcript
 from prm.types import StepLabel
 
 

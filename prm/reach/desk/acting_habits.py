@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from prm.reach.environment import Envelope
-from prm.reach.habit import Habit, ticket_of
-from prm.reach.scenarios import Scenario, invent_id
-from prm.reach.walk import Value
+from prm.reach.desk.environment import Envelope
+from prm.reach.desk.habit import Habit, ticket_of
+from prm.reach.desk.scenarios import Scenario, invent_id
+from prm.reach.desk.walk import Value
 
 
 class SubmitBlank(Habit):

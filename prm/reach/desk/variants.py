@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from prm.errors import ConfigError
-from prm.reach.ticket_data import ticket_data
+from prm.reach.desk.ticket_data import ticket_data
 
 
 @dataclass(frozen=True)
@@ -15,14 +15,15 @@ class Variant:
     """What an agent is told.
 
     Attributes:
-        tools: OpenAI-style declarations of the six tools.
-        envelope: "marked" (status, data_quality, is_truncated, record) or "bare" (status, record).
+        tools: OpenAI-style declarations of the tools.
+        envelope: "marked" (status, data_quality, is_truncated, record), "bare" (status, record) or "raw" (the record
+            alone; of a failure its ``error``).
     """
 
     name: str
     system: str
     tools: tuple[Mapping[str, Any], ...]
-    envelope: Literal["marked", "bare"]
+    envelope: Literal["marked", "bare", "raw"]
 
 
 VARIANTS: tuple[str, ...] = tuple(ticket_data("variants")["variants"])

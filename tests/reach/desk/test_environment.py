@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from prm.reach.conformance import conformance_violations
-from prm.reach.environment import Call, CallCapReached, Envelope, TicketDesk
-from prm.reach.scenarios import ABNORMAL_TEMPLATES, CORRUPTION, TEMPLATES, Scenario, build_scenario
-from prm.reach.variants import VARIANTS, load_variant
+from prm.reach.desk.conformance import conformance_violations
+from prm.reach.desk.environment import Call, CallCapReached, Envelope, TicketDesk
+from prm.reach.desk.scenarios import ABNORMAL_TEMPLATES, CORRUPTION, TEMPLATES, Scenario, build_scenario
+from prm.reach.desk.variants import VARIANTS, load_variant
 
 
 def all_batches(scenario: Scenario) -> list[list[Call]]:
@@ -142,7 +142,7 @@ def test_calls_beyond_the_cap_are_refused_whole() -> None:
 
 
 def test_there_are_enough_templates_and_about_a_third_of_scenarios_is_abnormal() -> None:
-    from prm.reach.ticket_data import ticket_data
+    from prm.reach.desk.ticket_data import ticket_data
 
     weights = {name: spec["weight"] for name, spec in ticket_data("templates").items()}
     share = sum(weights[name] for name in ABNORMAL_TEMPLATES) / sum(weights.values())

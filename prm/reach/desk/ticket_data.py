@@ -12,6 +12,6 @@ import yaml
 @cache
 def ticket_data(name: str) -> dict[str, Any]:
     """The content of ``ticket/<name>.yaml``; read it, don't change it."""
-    text = files("prm.reach").joinpath("ticket", f"{name}.yaml").read_text(encoding="utf-8")
+    text = files("prm.reach.desk").joinpath("ticket", f"{name}.yaml").read_text(encoding="utf-8")
     value: dict[str, Any] = yaml.safe_load(text)
     return value

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
-from prm.reach.environment import Call, CallCapReached, Envelope, Environment
+from prm.reach.desk.environment import Call, CallCapReached, Envelope, Environment
 
-STATUSES = ("ok", "not_found", "refused", "illegal_status", "invalid", "timeout")
+STATUSES = ("ok", "not_found", "refused", "illegal_status", "invalid", "timeout", "error")
 
 
 def conformance_violations(make: Callable[[], Environment], batches: Sequence[Sequence[Call]]) -> list[str]:

@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
-from prm.reach.generate import generate_runs
+from prm.reach.desk.generate import generate_runs
 from prm.types import Step, Trajectory
 
 MAX_POSITION = 12

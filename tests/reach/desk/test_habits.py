@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import pytest
 
-from prm.reach.generate import run_habit
-from prm.reach.habits import HABITS
-from prm.reach.scenarios import TEMPLATES, build_scenario
-from prm.reach.variants import load_variant
+from prm.reach.desk.generate import run_habit
+from prm.reach.desk.habits import HABITS
+from prm.reach.desk.scenarios import TEMPLATES, build_scenario
+from prm.reach.desk.variants import load_variant
 from prm.types import Trajectory
 
 PLAIN = load_variant("plain")

@@ -1,0 +1,157 @@
+"""``prm reach stability``, ``report`` and ``compare``: what outcomes and verdicts say of agents and variants."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from prm.cli.evaluate import ManyValues
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prm.reach.judging.verdict import RunVerdict
+    from prm.reach.metrics.outcome_stability import StabilityFile
+    from prm.reach.metrics.report_values import Report
+
+Verdicts = Annotated[list[Path], typer.Argument(metavar="VERDICTS…", help="Files that prm reach judge wrote.")]
+Cap = Annotated[int, typer.Option("--cap", help="K of Reach@K, in calls; later reaches count as this many.")]
+Bootstrap = Annotated[int, typer.Option("--bootstrap", help="Resamplings of the templates; 0 = no intervals.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of the resampling and of the sign flips.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+_REPORT_FILE = "reach.json"
+
+
+def register(reach: typer.Typer) -> None:
+    """Add this module's verbs to ``prm reach``."""
+    reach.command("stability")(stability)
+    reach.command("report", cls=ManyValues)(report)
+    reach.command("compare")(compare)
+
+
+def stability(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE…", help="Trajectory files with repeats (any reader), or verdicts.")
+    ],
+    reader: Annotated[str | None, typer.Option("--reader", help="Name or module:function; by default found.")] = None,
+    bootstrap: Bootstrap = 2000,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """How alike repeated runs turn out: all of k, any of k and flip rate, from outcomes or verdicts."""
+    from prm.cli.files import file_errors
+    from prm.cli.terminal import show, show_json
+    from prm.reach.metrics.json_form import as_json as to_json
+    from prm.reach.metrics.stability_table import stability_tables
+
+    with file_errors():
+        found = _stability(files, reader, bootstrap, seed)
+    if as_json:
+        show_json(to_json(found))
+    else:
+        show(stability_tables(found), [])
+
+
+def _stability(files: list[Path], reader: str | None, bootstrap: int, seed: int) -> StabilityFile:
+    from prm.data.readers.registry import iterate_all
+    from prm.evaluation.intervals import check_resampling
+    from prm.reach.metrics.estimate import Settings
+    from prm.reach.metrics.outcome_stability import stability_of_trajectories, stability_of_verdicts
+    from prm.reach.metrics.sources import are_verdicts, load_verdicts
+
+    check_resampling(bootstrap, seed)
+    settings, where = Settings(1, bootstrap, seed), ", ".join(map(str, files))
+    if reader is None and are_verdicts(files):
+        return stability_of_verdicts(load_verdicts(files), settings, where)
+    return stability_of_trajectories(iterate_all([str(file) for file in files], reader), settings, where)
+
+
+def report(
+    verdicts: Verdicts,
+    out: Annotated[Path, typer.Option("--out", help="Folder for reach.json and the page.")],
+    logs: Annotated[
+        list[Path] | None, typer.Option("--logs", metavar="LOGS…", help="The judged logs, for the run viewer.")
+    ] = None,
+    reader: Annotated[str | None, typer.Option("--reader", help="Reader of the logs; by default found.")] = None,
+    cap: Cap = 15,
+    bootstrap: Bootstrap = 2000,
+    seed: Seed = 0,
+    page: Annotated[bool, typer.Option("--page/--no-page", help="Write report.html as well.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """How far runs get and what holds them up, by agent and variant: reach.json, a page and a summary."""
+    from prm.cli.files import check_folder, file_errors
+    from prm.cli.progress import stages
+    from prm.cli.terminal import show, show_json
+    from prm.data.jsonl import write_json
+    from prm.reach.metrics.estimate import Settings
+    from prm.reach.metrics.json_form import as_json as to_json
+    from prm.reach.metrics.report import build_report, check_settings
+    from prm.reach.metrics.report_table import report_tables
+    from prm.reach.metrics.sources import load_verdicts
+
+    settings = Settings(cap, bootstrap, seed)
+    check_settings(settings)
+    with file_errors(), stages() as stage:
+        check_folder("--out", out, files=(_REPORT_FILE,))
+        stage("reading the verdicts")
+        judged = load_verdicts(verdicts)
+        stage(f"measuring {len(judged)} runs")
+        found = build_report(judged, settings, ", ".join(map(str, verdicts)))
+        content = to_json(found)
+        written = [out / _REPORT_FILE]
+        write_json(written[0], content)
+        if page:
+            stage("writing the page")
+            written += _write_page(found, judged, logs or [], reader, out)[:1]
+    if as_json:
+        show_json(content)
+    else:
+        show(report_tables(found), [f"wrote {path}" for path in written])
+
+
+def _write_page(
+    found: Report, verdicts: Sequence[RunVerdict], logs: list[Path], reader: str | None, out: Path
+) -> list[Path]:
+    from prm.reach.log.read import read_runs
+    from prm.report.reach.write import write_reach_report
+
+    runs = [run for log in logs for run in read_runs(log, reader)]
+    return write_reach_report(found, verdicts, runs, out)
+
+
+def compare(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="Verdicts of the old side.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="Verdicts of the new side, on the same scenarios.")],
+    out: Annotated[Path | None, typer.Option("--out", help="Write the comparison here as JSON.")] = None,
+    cap: Cap = 15,
+    bootstrap: Bootstrap = 2000,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """What moved between two sets of runs on the same scenarios: paired tests, by milestone, and what to do next."""
+    from prm.cli.files import check_file, file_errors
+    from prm.cli.terminal import show, show_json
+    from prm.data.jsonl import write_json
+    from prm.reach.metrics.comparison_table import comparison_tables
+    from prm.reach.metrics.estimate import Settings
+    from prm.reach.metrics.json_form import as_json as to_json
+    from prm.reach.metrics.report import check_settings, compare_sets
+    from prm.reach.metrics.sources import load_verdicts
+
+    settings = Settings(cap, bootstrap, seed)
+    check_settings(settings)
+    with file_errors():
+        if out is not None:
+            check_file("--out", out, (old, new))
+        found = compare_sets(load_verdicts([old]), load_verdicts([new]), settings)
+        content = to_json(found)
+        if out is not None:
+            write_json(out, content)
+    if as_json:
+        show_json(content)
+    else:
+        show(comparison_tables(found), [] if out is None else [f"wrote {out}"])
