@@ -109,7 +109,7 @@ class _Trainer:
         self.passes += 1
 
     @contextlib.contextmanager
-    def whole_model(self) -> Iterator[Any]:
+    def judging_model(self) -> Iterator[Any]:
         with torch.no_grad():
             yield self.model.eval()
 

@@ -24,7 +24,8 @@ from prm.training.targets import class_weights
 from prm.types import LABELS, StepLabel, Trajectory
 
 LossOn: TypeAlias = Literal["answer", "verdicts"]
-"""``answer``: every token of the answer. ``verdicts``: only the verdicts of a compact answer, in its forced frame."""
+"""``answer``: every token of the answer. ``verdicts``: only the verdicts of a compact answer, in its forced frame, each
+a choice among the three."""
 
 _PLACEHOLDER: StepLabel = 0
 

@@ -2,28 +2,26 @@
 
 What is overridden, and why:
     get_batch_samples   counts the trained tokens of the whole global batch
-    compute_loss        cross-entropy with a weight for each token; no logits of the prompt are computed
-    evaluate            greedy answers on whole held-out runs
-    _save               says beside the weights how the judge is asked
-    _save_checkpoint    writes beside and renames (`AtomicCheckpoints`)
+    compute_loss        cross-entropy with a weight for each token; no logits of the prompt are computed; verdicts
+                        alone are a choice among three, as they are in decoding
+Evaluation and checkpoints: `JudgingTrainer`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
 from datasets import Dataset
 from trl import SFTTrainer
 
-from prm.models.judge.checkpoint import JudgeInfo, write_judge_info
+from prm.models.judge.checkpoint import JudgeInfo
 from prm.models.shared_prefix.calling import logits_at
-from prm.training.atomic_checkpoints import AtomicCheckpoints
 from prm.training.grpo.evaluation import HeldOut
 from prm.training.judge_examples import JudgeRow
+from prm.training.judging_trainer import JudgingTrainer
 
 IGNORED = -100
 
@@ -36,14 +34,16 @@ class JudgeSftTask:
         rows: The training runs.
         info: How the judge is asked; written beside its weights.
         held_out: What `evaluate` judges; None = nothing.
+        choices: The tokens that a trained token is chosen from, as forced decoding chooses it; None = any token.
     """
 
     rows: Sequence[JudgeRow]
     info: JudgeInfo
     held_out: HeldOut | None = None
+    choices: tuple[int, ...] | None = None
 
 
-class JudgeSftTrainer(AtomicCheckpoints, SFTTrainer):  # type: ignore[misc,unused-ignore]
+class JudgeSftTrainer(JudgingTrainer, SFTTrainer):  # type: ignore[misc,unused-ignore]
     """Trains a judge on labelled runs.
 
     Args:
@@ -83,36 +83,12 @@ class JudgeSftTrainer(AtomicCheckpoints, SFTTrainer):  # type: ignore[misc,unuse
     ) -> Any:
         """`answer_cross_entropy`, times the number of processes since DDP and FSDP average gradients over them."""
         logits = logits_at(model, inputs["positions"], input_ids=inputs["input_ids"], use_cache=False)
-        total = num_items_in_batch if num_items_in_batch is not None else (inputs["labels"] != IGNORED).sum()
-        loss = answer_cross_entropy(logits, inputs["labels"], inputs["weights"], total) * self.args.world_size
+        labels = inputs["labels"]
+        if self.task.choices is not None:
+            logits, labels = logits[..., list(self.task.choices)], positions_among(labels, self.task.choices)
+        total = num_items_in_batch if num_items_in_batch is not None else (labels != IGNORED).sum()
+        loss = answer_cross_entropy(logits, labels, inputs["weights"], total) * self.args.world_size
         return (loss, {"logits": logits}) if return_outputs else loss
-
-    def evaluate(
-        self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"
-    ) -> dict[str, float]:
-        """What `HeldOut` says of the judge as it is."""
-        if self.task.held_out is None:
-            return {}
-        model = self.accelerator.unwrap_model(self.model)
-        found = self.task.held_out.measure(model, self.processing_class, self.task.info, self.accelerator)
-        metrics = {f"{metric_key_prefix}_{name}": value for name, value in found.items()}
-        training = self.model.training
-        self.model.eval()
-        self.log(dict(metrics))
-        self.model.train(training)
-        self.control: Any = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
-        return metrics
-
-    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
-        super()._save(output_dir, state_dict)
-        if self.args.should_save:
-            folder = Path(output_dir or self.args.output_dir)
-            # An adapter's folder does not say how many layers its base was cut to.
-            self.accelerator.unwrap_model(self.model).config.save_pretrained(folder)
-            write_judge_info(folder, self.task.info)
-
-    def create_model_card(self, *arguments: Any, **keywords: Any) -> None:
-        """Keeps the card that prm writes; TRL's own would replace it at every checkpoint."""
 
 
 def answer_cross_entropy(
@@ -136,6 +112,17 @@ def answer_cross_entropy(
     )
     summed = (losses * weights.flatten()).sum()
     return summed / torch.clamp(torch.as_tensor(total, dtype=summed.dtype, device=summed.device), min=1.0)
+
+
+def positions_among(labels: torch.Tensor, choices: Sequence[int]) -> torch.Tensor:
+    """Tokens → their positions among the choices; −100 stays.
+
+    Args:
+        labels: `[B, M] int64`, each −100 or one of the choices.
+        choices: [C] tokens, all different.
+    """
+    found = labels[..., None] == torch.tensor(list(choices), device=labels.device)
+    return torch.where(labels == IGNORED, labels, found.int().argmax(-1))
 
 
 class _Collator:

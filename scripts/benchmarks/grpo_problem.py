@@ -161,7 +161,7 @@ def every_token(problem: Problem) -> RolloutFunction:
         groups = list(stretches(trainer.batch))
         found = _in_frame(groups, problem)
         answers = torch.tensor(found["completion_ids"][: problem.group])
-        with trainer.whole_model() as model:
+        with trainer.judging_model() as model:
             for group in groups:
                 _decode(model, torch.tensor(group.example.prompt.input_ids), answers)
         return found

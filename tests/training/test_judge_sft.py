@@ -17,6 +17,7 @@ from prm.data.jsonl import write_jsonl
 from prm.data.records import dump_trajectory
 from prm.errors import ConfigError, InputError
 from prm.evaluation.step_metrics import summary
+from prm.models.judge.answer import compact_form
 from prm.models.judge.local_judge import LocalJudge
 from prm.models.judge.prompt import JudgePromptBuilder, JudgePromptConfig
 from prm.training import judge_sft
@@ -86,17 +87,24 @@ def test_the_weighted_loss_by_hand() -> None:
 
 
 def _plain_losses(judge: Path, runs: Sequence[Trajectory], **targets: Any) -> tuple[torch.Tensor, int]:
-    """(Σ w · −log p, trained tokens) of the untrained model, each run alone, from the logits of every token."""
+    """(Σ w · −log p, trained tokens) of the untrained model, each run alone, from the logits of every token.
+
+    Verdicts alone are a choice among three: p is over these.
+    """
     tokenizer = AutoTokenizer.from_pretrained(judge)
     model = AutoModelForCausalLM.from_pretrained(judge)
     config = JudgePromptConfig(max_prompt_tokens=BUDGET)
     prompted = build_prompts(runs, JudgePromptBuilder(tokenizer, config))
     rows, _ = judge_rows(prompted, config, tokenizer, AnswerTargets(**targets))
     total = torch.zeros(())
+    others = torch.ones(model.config.vocab_size, dtype=torch.bool)
+    others[list(compact_form(tokenizer).verdict_ids)] = False
     for row in rows:
         with torch.no_grad():
             logits = model(torch.tensor([[*row.prompt_ids, *row.answer_ids]])).logits[0]
-        after = logits[len(row.prompt_ids) - 1 : -1].log_softmax(-1)
+        if targets["loss_on"] == "verdicts":
+            logits[:, others] = -torch.inf
+        after = logits[len(row.prompt_ids) - 1 : -1].log_softmax(-1).clamp(min=-1e4)
         taken = after.gather(1, torch.tensor(row.answer_ids)[:, None])[:, 0]
         total = total - (taken * torch.tensor(row.weights)).sum()
     return total, sum(row.trained for row in rows)

@@ -6,12 +6,9 @@ What is overridden, and why:
     _prepare_inputs                       keeps groups together, so that they share a prompt, instead of shuffling
     _generate_and_score_completions       advantages `[B, T]` of single verdicts, which TRL's loss takes
     _get_train_sampler                    an order by the epoch's number alone, which a resumed run goes on with
-    evaluate                              greedy answers on whole held-out runs
     _evaluate                             the start weights are a checkpoint, too: they may be the best
     _load_best_model                      says so where they are
-    _save                                 says beside the weights how the judge is asked
-    _save_checkpoint                      writes beside and renames (`AtomicCheckpoints`)
-Rewards, log-probabilities and the loss of single verdicts: `VerdictCredit`.
+Evaluation and checkpoints: `JudgingTrainer`. Rewards, log-probabilities, the loss of single verdicts: `VerdictCredit`.
 """
 
 from __future__ import annotations
@@ -21,7 +18,6 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -31,13 +27,13 @@ from trl.models import unwrap_model_for_generation
 from trl.trainer.utils import RepeatSampler, split_tensor_dict
 
 from prm.models.judge.chat import end_of_turn_ids
-from prm.models.judge.checkpoint import JudgeInfo, write_judge_info
-from prm.training.atomic_checkpoints import AtomicCheckpoints
+from prm.models.judge.checkpoint import JudgeInfo
 from prm.training.grpo.credit import VerdictCredit, padded
 from prm.training.grpo.evaluation import HeldOut
 from prm.training.grpo.examples import GrpoExample
 from prm.training.grpo.options import RewardOptions
 from prm.training.grpo.rollout import Drawing, as_trl_rollout, draw_answers, seeded_generator, stretches
+from prm.training.judging_trainer import JudgingTrainer
 from prm.training.rewards import RewardTerm
 from prm.training.shared_options import is_sharded
 
@@ -65,7 +61,7 @@ class GrpoTask:
     held_out: HeldOut | None = None
 
 
-class JudgeGrpoTrainer(AtomicCheckpoints, VerdictCredit, GRPOTrainer):  # type: ignore[misc,unused-ignore]
+class JudgeGrpoTrainer(JudgingTrainer, VerdictCredit, GRPOTrainer):  # type: ignore[misc,unused-ignore]
     """Trains a judge by GRPO.
 
     Args:
@@ -135,7 +131,7 @@ class JudgeGrpoTrainer(AtomicCheckpoints, VerdictCredit, GRPOTrainer):  # type: 
             self.task.rewards.resample_dead_groups,
             self.task.rewards.advantages == "run" and len(self.task.terms) == 1,
         )
-        with self.whole_model() as model, self.accelerator.autocast():
+        with self.judging_model() as model, self.accelerator.autocast():
             draw = draw_answers(model, groups, how, self._generator())
         if how.redraws:
             self._pending_metrics["redrawn_groups"].append(draw.redrawn / len(groups))
@@ -147,7 +143,7 @@ class JudgeGrpoTrainer(AtomicCheckpoints, VerdictCredit, GRPOTrainer):  # type: 
         return seeded_generator(self.args.seed, *self._rollouts, self.accelerator.process_index)
 
     @contextlib.contextmanager
-    def whole_model(self) -> Iterator[Any]:
+    def judging_model(self) -> Iterator[Any]:
         """The model without wrappers and with all its weights, in evaluation and without gradients."""
         with self._unwrapped() as model, torch.no_grad():
             training = model.training
@@ -189,22 +185,6 @@ class JudgeGrpoTrainer(AtomicCheckpoints, VerdictCredit, GRPOTrainer):  # type: 
 
     # Held-out runs, checkpoints
 
-    def evaluate(
-        self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"
-    ) -> dict[str, float]:
-        """What `prm.training.grpo.evaluation.HeldOut` says of the judge as it is."""
-        if self.task.held_out is None:
-            return {}
-        with self.whole_model() as model:
-            found = self.task.held_out.measure(model, self.processing_class, self.task.info, self.accelerator)
-        metrics = {f"{metric_key_prefix}_{name}": value for name, value in found.items()}
-        training = self.model.training
-        self.model.eval()
-        self.log(dict(metrics))
-        self.model.train(training)
-        self.control: Any = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
-        return metrics
-
     def _evaluate(self, trial: Any, ignore_keys_for_eval: Any, skip_scheduler: bool = False) -> dict[str, float]:
         metrics: dict[str, float] = super()._evaluate(trial, ignore_keys_for_eval, skip_scheduler)
         # Before the first update transformers evaluates without comparing or saving.
@@ -219,16 +199,6 @@ class JudgeGrpoTrainer(AtomicCheckpoints, VerdictCredit, GRPOTrainer):  # type: 
         if self.state.best_global_step == 0 and self.is_world_process_zero():
             name, value = self.args.metric_for_best_model, self.state.best_metric
             _log.warning("no evaluation was better than that of the start (%s %.4f): its weights are kept", name, value)
-
-    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
-        super()._save(output_dir, state_dict)
-        folder = Path(output_dir or self.args.output_dir)
-        # An adapter's folder does not say how many layers its base was cut to.
-        self.accelerator.unwrap_model(self.model).config.save_pretrained(folder)
-        write_judge_info(folder, self.task.info)
-
-    def create_model_card(self, *arguments: Any, **keywords: Any) -> None:
-        """Keeps the card that prm writes; TRL's own would replace it at every checkpoint."""
 
 
 class _EpochSampler(RepeatSampler):  # type: ignore[misc,unused-ignore]

@@ -1,0 +1,62 @@
+"""The data of one seed: few runs for SFT, the others for GRPO, and a test on scenario templates that neither has seen.
+
+python recipes/rl-ticket-desk/data.py --seed 0 --out runs/rl-ticket-desk/seed-0/data
+
+Writes sft.jsonl, grpo.jsonl, validation.jsonl and test.jsonl. Every fifth template is held out for the test, from
+another one on in each seed; a query (scenario) lies in one file only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+from prm.data.jsonl import write_jsonl
+from prm.data.records import dump_trajectory
+from prm.reach.desk.generate import TEMPLATES, generate_runs
+from prm.types import Trajectory
+
+QUERIES = {"sft": 22, "validation": 10, "grpo": 88}
+"""Queries of each file, of four runs each: SFT gets a fifth of what is trained on."""
+
+TEST_RUNS = 320
+HELD_OUT_EVERY = 5
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Reads the command line, writes the files and says what is in them."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
+    for name, runs in draw(options.seed).items():
+        write_jsonl(options.out / f"{name}.jsonl", map(dump_trajectory, runs))
+        print(f"{name}: {len(runs)} runs, {len({run.query for run in runs})} queries, {shares(runs)}")
+
+
+def draw(seed: int) -> dict[str, list[Trajectory]]:
+    """The runs of each file."""
+    held_out = TEMPLATES[seed % HELD_OUT_EVERY :: HELD_OUT_EVERY]
+    trained = [template for template in TEMPLATES if template not in held_out]
+    runs = list(generate_runs(4 * sum(QUERIES.values()), 2 * seed + 1, templates=trained))
+    queries = sorted({run.query for run in runs})
+    random.Random(seed).shuffle(queries)
+    files = {}
+    for name, count in QUERIES.items():
+        chosen, queries = set(queries[:count]), queries[count:]
+        files[name] = [run for run in runs if run.query in chosen]
+    return {**files, "test": list(generate_runs(TEST_RUNS, 2 * seed + 2, templates=held_out))}
+
+
+def shares(runs: Sequence[Trajectory]) -> str:
+    """The share of each label."""
+    labels = [label for run in runs for label in run.step_labels.values()]
+    found = ", ".join(f"{label:+d} {100 * labels.count(label) / len(labels):.1f} %" for label in (1, 0, -1))
+    return f"{len(labels)} steps: {found}"
+
+
+if __name__ == "__main__":
+    main()
