@@ -219,7 +219,15 @@ def convert(
         typer.echo(f"bad records set aside: {bad.count}")
 
 
-def schema(of: Annotated[str, typer.Argument(help="trajectory, prediction, metrics or agreement.")]) -> None:
+def schema(
+    of: Annotated[
+        str,
+        typer.Argument(
+            help="trajectory, prediction, metrics, agreement; of Reach: reach-spec, reach-verdict, reach-report, "
+            "reach-comparison, reach-stability."
+        ),
+    ],
+) -> None:
     """Print the JSON Schema of a kind of record."""
     from prm.data.schema import read_schema
 

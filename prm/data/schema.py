@@ -12,12 +12,18 @@ SCHEMAS: Mapping[str, tuple[str, str]] = {
     "prediction": ("prm.data", "schemas/prediction.json"),
     "metrics": ("prm.evaluation", "metrics.schema.json"),
     "agreement": ("prm.evaluation", "agreement.schema.json"),
+    "reach-spec": ("prm.reach.spec", "spec.schema.json"),
+    "reach-verdict": ("prm.reach.judging", "verdict.schema.json"),
+    "reach-report": ("prm.reach.metrics", "report.schema.json"),
+    "reach-comparison": ("prm.reach.metrics", "comparison.schema.json"),
+    "reach-stability": ("prm.reach.metrics", "stability.schema.json"),
 }
 """What a schema is of → (package, file in it)."""
 
 
 def read_schema(of: str) -> str:
-    """The JSON Schema (draft 2020-12) of trajectory records, prediction records, metrics files or agreement files.
+    """The JSON Schema (draft 2020-12) of trajectory records, prediction records, metrics files, agreement files,
+    or one of Reach's files.
 
     Raises:
         ConfigError: There is none of that name.

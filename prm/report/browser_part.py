@@ -8,7 +8,7 @@ from prm.report.browser import BrowserData
 from prm.report.page import Part, asset, environment
 from prm.report.safe_text import script_json
 
-_SCRIPTS = ("browser_dom.js", "browser_runs.js", "browser_list.js", "browser_run.js", "browser.js")
+_SCRIPTS = ("browser_dom.js", "browser_runs.js", "browser_list.js", "browser_run.js", "browser.js", "browser_start.js")
 """In the order in which they need each other; together they are one module."""
 
 _TEXT = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-CellKind: TypeAlias = Literal["text", "percent", "points", "count", "number", "p_value"]
+CellKind: TypeAlias = Literal["text", "percent", "points", "count", "number", "decimal", "p_value"]
 """How a column's values are shown: a fraction as per cent, a difference of fractions as points, …"""
 
 

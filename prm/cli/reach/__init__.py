@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from prm.cli.reach import export, generate, judge, measure, run
+from prm.cli.reach import export, generate, judge, label, measure, run
 
-_VERBS = (generate, judge, measure, run, export)
+_VERBS = (generate, judge, measure, run, export, label)
 
 
 def register(app: typer.Typer) -> None:

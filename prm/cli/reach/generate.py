@@ -27,12 +27,18 @@ def generate(
     agents: Annotated[str | None, typer.Option("--agents", help="Only these, separated by commas.")] = None,
     templates: Annotated[str | None, typer.Option("--templates", help="Only these, separated by commas.")] = None,
     heed: Annotated[bool, typer.Option("--heed", help="Habits weaken where the variant warns of them.")] = False,
+    labels: Annotated[
+        str, typer.Option("--labels", help="known: by construction. rules: by rule, the known ones kept beside.")
+    ] = "known",
 ) -> None:
     """Write labelled runs of scripted agents on the simulated ticket desk."""
     from prm.data.jsonl import write_jsonl
     from prm.data.records import dump_trajectory
+    from prm.errors import ConfigError
     from prm.reach.desk.generate import AGENTS, TEMPLATES, WEAKENED, generate_runs
 
+    if labels not in ("known", "rules"):
+        raise ConfigError.at("--labels", "must be known or rules", labels, "name one of them")
     trajectories = list(
         generate_runs(
             runs,
@@ -44,6 +50,10 @@ def generate(
             fires=WEAKENED if heed else None,
         )
     )
+    if labels == "rules":
+        from prm.reach.labels.known_labels import relabel_by_rules
+
+        trajectories = list(relabel_by_rules(trajectories))
     write_jsonl(out, map(dump_trajectory, trajectories))
     _show(out, trajectories)
 

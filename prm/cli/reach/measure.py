@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from prm.cli.evaluate import ManyValues
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from prm.reach.judging.verdict import RunVerdict
+    from prm.reach.metrics.estimate import Settings
     from prm.reach.metrics.outcome_stability import StabilityFile
     from prm.reach.metrics.report_values import Report
 
@@ -22,7 +20,8 @@ Bootstrap = Annotated[int, typer.Option("--bootstrap", help="Resamplings of the 
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the resampling and of the sign flips.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
-_REPORT_FILE = "reach.json"
+_REPORT_FILE, _PAGE_FILE, _PAGE_FOLDERS = "reach.json", "report.html", ("plots", "tables")
+"""What is written into --out."""
 
 
 def register(reach: typer.Typer) -> None:
@@ -84,43 +83,54 @@ def report(
 ) -> None:
     """How far runs get and what holds them up, by agent and variant: reach.json, a page and a summary."""
     from prm.cli.files import check_folder, file_errors
-    from prm.cli.progress import stages
     from prm.cli.terminal import show, show_json
-    from prm.data.jsonl import write_json
     from prm.reach.metrics.estimate import Settings
     from prm.reach.metrics.json_form import as_json as to_json
-    from prm.reach.metrics.report import build_report, check_settings
+    from prm.reach.metrics.report import check_settings
     from prm.reach.metrics.report_table import report_tables
-    from prm.reach.metrics.sources import load_verdicts
 
     settings = Settings(cap, bootstrap, seed)
     check_settings(settings)
-    with file_errors(), stages() as stage:
-        check_folder("--out", out, files=(_REPORT_FILE,))
-        stage("reading the verdicts")
-        judged = load_verdicts(verdicts)
-        stage(f"measuring {len(judged)} runs")
-        found = build_report(judged, settings, ", ".join(map(str, verdicts)))
-        content = to_json(found)
-        written = [out / _REPORT_FILE]
-        write_json(written[0], content)
-        if page:
-            stage("writing the page")
-            written += _write_page(found, judged, logs or [], reader, out)[:1]
+    with file_errors():
+        files = (_REPORT_FILE, _PAGE_FILE) if page else (_REPORT_FILE,)
+        check_folder("--out", out, folders=_PAGE_FOLDERS if page else (), files=files)
+        found = _measured(verdicts, settings, out, _Page(logs or [], reader) if page else None)
     if as_json:
-        show_json(content)
+        show_json(to_json(found))
     else:
-        show(report_tables(found), [f"wrote {path}" for path in written])
+        show(report_tables(found), [f"wrote {out / name}" for name in files])
 
 
-def _write_page(
-    found: Report, verdicts: Sequence[RunVerdict], logs: list[Path], reader: str | None, out: Path
-) -> list[Path]:
+class _Page(NamedTuple):
+    """What the page is made of beside the verdicts."""
+
+    logs: list[Path]
+    reader: str | None
+
+
+def _measured(files: list[Path], settings: Settings, out: Path, page: _Page | None) -> Report:
+    """Measures verdicts and writes reach.json and, where it is wanted, the page."""
+    from prm.cli.progress import stages
+    from prm.data.jsonl import write_json
     from prm.reach.log.read import read_runs
-    from prm.report.reach.write import write_reach_report
+    from prm.reach.metrics.json_form import as_json as to_json
+    from prm.reach.metrics.report import build_report
+    from prm.reach.metrics.sources import load_verdicts
 
-    runs = [run for log in logs for run in read_runs(log, reader)]
-    return write_reach_report(found, verdicts, runs, out)
+    with stages() as stage:
+        stage("reading the verdicts")
+        verdicts = load_verdicts(files)
+        stage("reading the logs")
+        runs = [] if page is None else [run for log in page.logs for run in read_runs(log, page.reader)]
+        stage(f"measuring {len(verdicts)} runs")
+        found = build_report(verdicts, settings, ", ".join(map(str, files)))
+        write_json(out / _REPORT_FILE, to_json(found))
+        if page is not None:
+            from prm.report.reach.write import write_reach_report
+
+            stage("writing the page")
+            write_reach_report(found, verdicts, runs, out)
+    return found
 
 
 def compare(

@@ -19,11 +19,13 @@ class GeneratedAnswer:
 
     Attributes:
         text: The answer without what ends its turn.
-        complete: Whether it ended by itself; False where it ran into the limit of tokens.
+        complete: Whether it ended by itself; False where it ran into the limit of tokens or of time.
+        ids: Its tokens, without what ends its turn.
     """
 
     text: str
     complete: bool
+    ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +37,14 @@ class GenerationLimits:
         temperature: 0 = greedy.
         max_answer_tokens: Tokens of one answer at most.
         seed: Fixes the draws of the batch.
+        max_seconds: After which answers break off; None = never.
     """
 
     samples: int
     temperature: float
     max_answer_tokens: int
     seed: int
+    max_seconds: float | None = None
 
 
 @torch.no_grad()
@@ -72,6 +76,7 @@ def generate_answers(
             repetition_penalty=1.0,
             pad_token_id=pad,
             eos_token_id=list(ends) or None,
+            max_time=limits.max_seconds,
             **chosen,
         )
     new = written[:, ids.shape[1] :].tolist()
@@ -103,7 +108,8 @@ def _padded_on_the_left(prompts: Sequence[Sequence[int]], pad: int) -> tuple[tor
 
 def _answer(tokenizer: Any, ids: Sequence[int], ends: set[int]) -> GeneratedAnswer:
     length = next((i for i, token in enumerate(ids) if token in ends), None)
-    return GeneratedAnswer(str(tokenizer.decode(ids[:length], skip_special_tokens=True)), length is not None)
+    text = str(tokenizer.decode(ids[:length], skip_special_tokens=True))
+    return GeneratedAnswer(text, length is not None, tuple(ids[:length]))
 
 
 @contextlib.contextmanager

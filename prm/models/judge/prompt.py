@@ -142,7 +142,7 @@ class JudgePromptBuilder:
     def _fit(self, draft: _Draft, name: str, steps: int) -> tuple[Plan, str, tuple[int, ...]]:
         """The plan, the text and the ids that fit the budget."""
         budget = Budget(self.config.max_prompt_tokens, self.config.max_tool_tokens)
-        after = f"\n{RUN_ENDS}\n\n{self.rubric.after_run(steps)}"
+        after = f"{_closing(draft.blocks)}\n{RUN_ENDS}\n\n{self.rubric.after_run(steps)}"
         around = self._around_tokens + self._tokens(after)
         while True:
             # What surrounds the run counts as a block of which nothing can be cut.
@@ -172,13 +172,30 @@ def _name(trajectory: Trajectory) -> str:
 
 
 def _headings(blocks: Sequence[Block]) -> list[str]:
-    """A line before each block: ``[~step 3]``."""
-    names = []
-    steps = 0
+    """The lines before each block: ``[~step 3]``, and before what follows a step and its results ``[~end of step 3]``.
+
+    Under a causal model the line that opens a step knows nothing of it; the one that closes it has seen all of it, and
+    the verdict number 3 finds it by its number.
+    """
+    headings = []
+    steps, is_open = 0, False
     for block in blocks:
+        closing = _end_of_step(steps) if is_open and block.kind is not BlockKind.TOOL else ""
+        is_open = block.kind is BlockKind.STEP or (is_open and block.kind is BlockKind.TOOL)
         steps += block.kind is BlockKind.STEP
-        names.append(f"step {steps}" if block.kind is BlockKind.STEP else _context_name(block))
-    return [f"\n{MARKER}{name}]\n" for name in names]
+        name = f"step {steps}" if block.kind is BlockKind.STEP else _context_name(block)
+        headings.append(f"{closing}\n{MARKER}{name}]\n")
+    return headings
+
+
+def _closing(blocks: Sequence[Block]) -> str:
+    """What closes the last step, where the run ends in it."""
+    last = [block.kind for block in blocks if block.kind is not BlockKind.TOOL][-1:]
+    return _end_of_step(sum(block.kind is BlockKind.STEP for block in blocks)) if last == [BlockKind.STEP] else ""
+
+
+def _end_of_step(number: int) -> str:
+    return f"\n{MARKER}end of step {number}]"
 
 
 def _context_name(block: Block) -> str:

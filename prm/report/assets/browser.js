@@ -8,9 +8,15 @@ class RunDialog {
     this.current = null; // a run's number; null: closed; undefined: the address names no run of this report
     this.view = null;
     this.arrivedByClick = false;
-    at("run-judge").replaceChildren(...[...list.form.judge.options].map((option) => option.cloneNode(true)));
-    at("run-judge").parentElement.hidden = list.form.judge.parentElement.hidden;
+    this.setUpControls();
     this.listen();
+  }
+
+  setUpControls() {
+    const { judge } = this.list.form;
+    at("run-judge").replaceChildren(...[...judge.options].map((option) => option.cloneNode(true)));
+    at("run-judge").parentElement.hidden = judge.parentElement.hidden;
+    at("run-judge").addEventListener("change", () => this.chooseJudge(at("run-judge").value));
   }
 
   listen() {
@@ -21,7 +27,6 @@ class RunDialog {
     at("run-previous").addEventListener("click", () => this.go(-1));
     at("run-next").addEventListener("click", () => this.go(1));
     at("run-close").addEventListener("click", () => this.leave());
-    at("run-judge").addEventListener("change", () => this.chooseJudge(at("run-judge").value));
     this.dialog.addEventListener("cancel", (event) => { event.preventDefault(); this.leave(); });
     this.dialog.addEventListener("close", () => this.closed());
     this.dialog.addEventListener("click", (event) => { if (event.target === this.dialog) this.leave(); });
@@ -69,7 +74,7 @@ class RunDialog {
   async show(run) {
     this.current = run;
     if (!this.dialog.open) this.dialog.showModal();
-    at("run-judge").value = this.list.form.judge.value;
+    this.showControls();
     at("run-title").textContent = run === undefined ? "No such run" : this.index.runs.key[run];
     at("run-body").replaceChildren();
     this.showPlace();
@@ -78,6 +83,10 @@ class RunDialog {
     this.showView();
     at("run-body").scrollTop = 0;
     at("run-title").focus({ preventScroll: true });
+  }
+
+  showControls() {
+    at("run-judge").value = this.list.form.judge.value;
   }
 
   showPlace() {
@@ -89,15 +98,20 @@ class RunDialog {
   }
 
   showView() {
+    const content = this.current === undefined
+      ? make("p", { class: "note" }, "The address names a run that is not in this report.")
+      : this.content();
+    at("run-body").replaceChildren(content);
+  }
+
+  /** The opened run as an element. */
+  content() {
     const { runs, questions, sources, agents, judges } = this.index;
     const run = this.current;
-    const content = run === undefined
-      ? make("p", { class: "note" }, "The address names a run that is not in this report.")
-      : runContent(this.view, {
-        names: judges, judge: this.list.wanted.judge, source: sources[runs.source[run]],
-        agent: agents[runs.agent[run]], question: questions[runs.question[run]],
-      });
-    at("run-body").replaceChildren(content);
+    return runContent(this.view, {
+      names: judges, judge: this.list.wanted.judge, source: sources[runs.source[run]],
+      agent: agents[runs.agent[run]], question: questions[runs.question[run]],
+    });
   }
 
   hide() {
@@ -129,16 +143,15 @@ class RunDialog {
   }
 }
 
-async function startBrowser() {
+/** Unpacks the index, shows the list and follows the address. */
+async function startBrowser(List, Dialog, prepare) {
   if (!("DecompressionStream" in window)) {
     const text = "This web browser is too old to unpack the runs; any that is kept up to date can.";
     at("browser").replaceChildren(make("p", { class: "note" }, text));
   } else {
-    const list = new RunList(prepared(await unpack("runs-index")));
+    const list = new List(prepare(await unpack("runs-index")));
     at("browser").hidden = false; // before a run opens over it
-    await new RunDialog(list).followAddress();
+    await new Dialog(list).followAddress();
   }
   at("browser").hidden = false;
 }
-
-await startBrowser();

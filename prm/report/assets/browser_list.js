@@ -11,12 +11,25 @@ class RunList {
     this.index = index;
     this.form = at("filters");
     this.page = 0;
-    this.wanted = Object.fromEntries(FILTERS.map((name) => [name, ""]));
-    this.wanted.sort = "wrong";
-    this.wanted.judge = index.judges.length ? 0 : null;
+    this.wanted = this.initial();
     this.fillForm();
     this.listen();
     this.show();
+  }
+
+  /** The controls that narrow the list. */
+  filters() {
+    return FILTERS;
+  }
+
+  /** What is wanted before the reader has chosen anything. */
+  initial() {
+    const nothing = Object.fromEntries(this.filters().map((name) => [name, ""]));
+    return { ...nothing, sort: "wrong", judge: this.index.judges.length ? 0 : null };
+  }
+
+  select() {
+    return selectRuns(this.index, this.wanted);
   }
 
   listen() {
@@ -80,7 +93,7 @@ class RunList {
   }
 
   reset() {
-    for (const name of FILTERS) this.form[name].value = "";
+    for (const name of this.filters()) this.form[name].value = "";
     this.changed();
   }
 
@@ -92,8 +105,8 @@ class RunList {
   // The list
 
   show() {
-    const filtered = FILTERS.some((name) => this.wanted[name] !== "");
-    this.found = selectRuns(this.index, this.wanted);
+    const filtered = this.filters().some((name) => this.wanted[name] !== "");
+    this.found = this.select();
     const total = count(this.index.runs.key.length, "run");
     at("found").textContent = filtered ? `${this.found.length.toLocaleString("en")} of ${total}` : total;
     at("reset").hidden = !filtered;

@@ -76,7 +76,8 @@ def assert_framed(prompt: JudgePrompt, run: Trajectory) -> None:
     inside = recorded(prompt)
     assert [int(number) for number in STEP.findall(inside)] == list(range(1, len(steps) + 1))
     blocks = [block for block in render(run) if block.kind is not BlockKind.OUTCOME]
-    assert len(re.findall(r"\[~", inside)) == len(blocks)
+    assert re.findall(r"^\[~end of step (\d+)\]$", inside, re.MULTILINE) == STEP.findall(inside)
+    assert len(re.findall(r"\[~", inside)) == len(blocks) + len(steps)
     assert prompt.text.count("[~run]") == 2, "once in the rubric and once as a heading"
 
 
@@ -97,7 +98,8 @@ class TestText:
             "\n[~user]\nStock of lamp 3?"
             '\n[~step 1]\nI look.\n-> f({"q": "lamp)'
             "\n[~result]\nf\n7"
-            "\n[~step 2]\nSeven.\n"
+            "\n[~end of step 1]\n[~step 2]\nSeven."
+            "\n[~end of step 2]\n"
         )
         assert prompt.text.startswith(builder().rubric.before_run())
         assert prompt.text.endswith(builder().rubric.after_run(2))

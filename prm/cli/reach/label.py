@@ -1,0 +1,173 @@
+"""``prm reach label``, ``sample`` and ``agree``: step labels by rule, and their check by a person."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from prm.cli.evaluate import ManyValues
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rich.console import RenderableType
+
+    from prm.reach.labels.tally import LabelTally
+    from prm.reach.spec.model import Spec
+    from prm.types import Trajectory
+
+
+def register(reach: typer.Typer) -> None:
+    """Add this module's verbs to ``prm reach``."""
+    reach.command("label", cls=ManyValues)(label)
+    reach.command("sample")(sample)
+    reach.command("agree")(agree)
+
+
+def label(
+    spec: Annotated[str, typer.Option("--spec", help="A spec's YAML file, or ticket or airline.")],
+    logs: Annotated[list[Path], typer.Option("--logs", metavar="LOGS…", help="Logs of runs.")],
+    out: Annotated[Path, typer.Option("--out", help="Trajectory file to write (JSONL).")],
+    reader: Annotated[str | None, typer.Option("--reader", help="Name or module:function; by default found.")] = None,
+) -> None:
+    """Label every step by rule: a trajectory file to build and train on, with rule, evidence and basis beside."""
+    from prm.cli.files import check_file, file_errors
+    from prm.cli.terminal import show
+    from prm.data.jsonl import write_jsonl
+    from prm.data.records import dump_trajectory
+    from prm.reach.labels.rules import rule_order
+    from prm.reach.labels.tally import LabelTally
+    from prm.reach.spec.load import load_spec
+
+    rules = load_spec(spec)
+    rule_order(rules)
+    tally = LabelTally()
+    with file_errors():
+        check_file("--out", out, logs)
+        write_jsonl(out, map(dump_trajectory, _labelled(rules, logs, reader, tally)))
+    show(_label_table(tally), [*_label_lines(tally), f"wrote {out}"])
+
+
+def _labelled(spec: Spec, logs: list[Path], reader: str | None, tally: LabelTally) -> Iterator[Trajectory]:
+    """The labelled runs, one at a time; each is counted as it passes."""
+    from prm.cli.progress import track
+    from prm.reach.labels.rules import label_trajectory
+    from prm.reach.log.read import read_runs
+
+    runs = (run for log in logs for run in read_runs(log, reader, spec.envelope))
+    for run in track(runs, "labelling"):
+        labelled, _ = label_trajectory(run, spec)
+        tally.add(labelled)
+        yield labelled
+
+
+def _label_table(tally: LabelTally) -> RenderableType:
+    from rich.table import Table
+
+    from prm.reach.labels.rules import DEFAULT_ORDER, UNKNOWN
+    from prm.types import LABELS
+
+    table = Table(title=f"{tally.runs} runs, {tally.steps} steps", title_justify="left", box=None)
+    table.add_column("rule")
+    for name in ("−1", "0", "+1", "masked", "share"):
+        table.add_column(name, justify="right")
+    for rule in (*DEFAULT_ORDER, UNKNOWN):
+        counts = [tally.rules[rule, given] for given in (*LABELS, None)]
+        if any(counts):
+            cells = (str(count) if count else "" for count in counts)
+            table.add_row(rule, *cells, f"{sum(counts) / tally.steps:.1%}")
+    return table
+
+
+def _label_lines(tally: LabelTally) -> Iterator[str]:
+    from prm.types import LABELS
+
+    if tally.steps:
+        counts = tally.labels()
+        shares = [f"{f'{given:+d}' if given else '0'} {counts[given] / tally.steps:.1%}" for given in reversed(LABELS)]
+        yield f"labels: {', '.join(shares)}, masked {tally.masked / tally.steps:.1%}"
+    outcomes = tally.outcomes
+    yield f"outcomes: covered {outcomes[1]}, not {outcomes[-1]}, unknown {outcomes[None]}"
+
+
+def sample(
+    labelled: Annotated[Path, typer.Argument(metavar="LABELLED", help="What `prm reach label` wrote.")],
+    out: Annotated[Path, typer.Option("--out", help="File to fill in: .csv for a spreadsheet, else JSONL.")],
+    share: Annotated[float, typer.Option("--share", help="Share of the runs to draw, in every stratum.")] = 0.2,
+    min_steps: Annotated[int, typer.Option("--min-steps", help="Steps to draw at least.")] = 100,
+    seed: Annotated[int, typer.Option("--seed", help="Decides which runs are drawn.")] = 0,
+    spec: Annotated[str | None, typer.Option("--spec", help="To print what each milestone means.")] = None,
+) -> None:
+    """Draw runs for a person to label, blind to the verdicts: stratified by rule and label."""
+    from prm.cli.files import check_file, file_errors
+    from prm.reach.labels.sample import draw_sample
+    from prm.reach.labels.sample_file import write_sample
+
+    with file_errors():
+        check_file("--out", out, [labelled])
+        titles = _titles(spec)
+        drawn = draw_sample(_rule_labelled(labelled), share=share, min_steps=min_steps, seed=seed)
+        write_sample(out, drawn, titles)
+    steps = sum(len(run.step_labels) for run in drawn)
+    typer.echo(
+        f"{len(drawn)} runs with {steps} steps to label: each step -1, 0, 1 or empty, each run's outcome 1 or -1,"
+    )
+    typer.echo("each milestone reached, touched, missed or n/a:")
+    for name, title in titles.items():
+        typer.echo(f"  {name}  {title}")
+    typer.echo(f"wrote {out}; when it is filled in: prm reach agree {out} {labelled}")
+
+
+def _rule_labelled(path: Path) -> list[Trajectory]:
+    """The runs of a file, which must have been labelled by rules."""
+    from prm.data.records import read_trajectories
+    from prm.errors import InputError
+    from prm.evaluation.matching import check_distinct
+    from prm.reach.labels.records import milestones_of
+
+    runs = list(read_trajectories(path))
+    check_distinct(runs)
+    bare = next((run for run in runs if not milestones_of(run)), None)
+    if bare is not None:
+        rule = "runs must have been labelled by `prm reach label`"
+        raise InputError.at(str(path), rule, " / ".join(bare.key), "label the log first")
+    return runs
+
+
+def _titles(spec: str | None) -> Mapping[str, str]:
+    from prm.reach.spec.load import load_spec
+
+    if spec is None:
+        return {}
+    return {name: milestone.title for name, milestone in load_spec(spec).milestones.items()}
+
+
+def agree(
+    human: Annotated[Path, typer.Argument(metavar="HUMAN", help="The filled-in file of `prm reach sample`.")],
+    labelled: Annotated[Path, typer.Argument(metavar="LABELLED", help="What `prm reach label` wrote.")],
+    out: Annotated[Path | None, typer.Option("--out", help="JSON file with every disagreement.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of the tables.")] = False,
+    bootstrap: Annotated[int, typer.Option("--bootstrap", help="Resamplings of the queries; 0 = no intervals.")] = 2000,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the resampling.")] = 0,
+) -> None:
+    """Compare rule labels and milestone verdicts with a person's: agreement, κ, precision by rule, disagreements."""
+    from prm.cli.files import check_file, file_errors
+    from prm.cli.terminal import show, show_json
+    from prm.data.jsonl import write_json
+    from prm.reach.labels.agree import agree_with_human
+    from prm.reach.labels.agree_table import lines, tables
+    from prm.reach.labels.human_file import read_human
+
+    with file_errors():
+        if out is not None:
+            check_file("--out", out, [human, labelled])
+        found = agree_with_human(read_human(human), _rule_labelled(labelled), bootstrap=bootstrap, seed=seed)
+        if out is not None:
+            write_json(out, found)
+    written: list[Any] = [] if out is None else [f"wrote {out}"]
+    if as_json:
+        show_json(found)
+    else:
+        show(tables(found), [*lines(found), *written])

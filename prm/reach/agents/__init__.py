@@ -1,0 +1,1 @@
+"""Live runs: an agent on a tool server, recorded, in parallel, resumable."""

@@ -1,0 +1,30 @@
+"""Values and calls as a line of evidence shows them: short, however large they are."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+from prm.reach.judging.json_leaves import leaves_of, path_text
+from prm.reach.log.run import ToolCall
+
+MAX_VALUE = 120
+MAX_CALL = 200
+_MAX_LEAVES = 20
+
+
+def shown(value: Any) -> str:
+    """A value, cut to `MAX_VALUE` characters."""
+    return _cut(repr(value[: MAX_VALUE + 1]) if isinstance(value, str) else repr(value), MAX_VALUE)
+
+
+def shown_arguments(call: ToolCall) -> str:
+    """The arguments of a call, cut to `MAX_CALL` characters; as they were recorded where they are no object."""
+    if call.arguments is None:
+        return _cut(call.raw, MAX_CALL)
+    first = islice(leaves_of(call.arguments), _MAX_LEAVES)
+    return _cut(", ".join(f"{path_text(path)}={shown(leaf)}" for path, leaf in first), MAX_CALL)
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

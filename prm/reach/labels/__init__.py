@@ -1,0 +1,1 @@
+"""Verdicts as step labels, and their check against a human."""

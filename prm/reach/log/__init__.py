@@ -1,0 +1,1 @@
+"""Runs in normal form: events, calls and results; readers of other logs, and exports."""

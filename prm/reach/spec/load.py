@@ -1,0 +1,119 @@
+"""Specs from YAML files and by the names of those that ship. Errors name the file, the key and the rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from prm.data.jsonl import require_file
+from prm.errors import ConfigError, MissingFileError
+from prm.reach.spec.model import Spec
+from prm.reach.spec.references import reference_problems
+
+SHIPPED: tuple[str, ...] = ("ticket", "airline")
+"""The names of the specs that ship."""
+
+MAX_BYTES = 1_000_000
+"""The largest spec file: far above what people write, far below what a YAML reader can hold."""
+
+
+@cache
+def shipped_spec(name: str) -> Spec:
+    """The shipped spec called `name`.
+
+    Raises:
+        ConfigError: There is none of that name.
+    """
+    if name not in SHIPPED:
+        raise ConfigError.at("spec", f"must be a file or one of {', '.join(SHIPPED)}", name, "name one of them")
+    with as_file(files("prm.reach.spec").joinpath(f"{name}.yaml")) as path:
+        return _read(path)
+
+
+def load_spec(source: str | Path) -> Spec:
+    """The spec in a YAML file, or the shipped one of that name.
+
+    Raises:
+        MissingFileError: There is no such file, and no shipped spec is called so.
+        ConfigError: It is not YAML, or breaks a rule; the message names file, key and rule.
+    """
+    path = Path(source)
+    if path.suffix not in (".yaml", ".yml", ".json") and not path.is_file():
+        return shipped_spec(str(source))
+    return _read(path)
+
+
+def spec_folder(source: str | Path) -> Path:
+    """The folder that a spec's own logs lie in, beside it."""
+    if str(source) in SHIPPED and not Path(source).is_file():
+        return Path(str(files("prm.reach.spec")))
+    return Path(source).parent
+
+
+def parse_spec(content: Any, where: str) -> Spec:
+    """The spec of a parsed YAML value; `where` names it in errors.
+
+    Raises:
+        ConfigError: It breaks a rule.
+    """
+    try:
+        spec = Spec.model_validate(content)
+    except ValidationError as error:
+        first = min(error.errors(), key=_remoteness)
+        rule, todo = _rule(first["msg"]), "fix it; `prm schema reach-spec` prints what a spec may hold"
+        raise ConfigError.at(_place(where, _keys(first["loc"])), rule, first["input"], todo) from None
+    for key, rule, got in reference_problems(spec):
+        raise ConfigError.at(f"{where}: {key}", rule, got, "fix the name")
+    return spec
+
+
+def _read(path: Path) -> Spec:
+    require_file(path)
+    if path.stat().st_size > MAX_BYTES:
+        raise ConfigError.at(str(path), f"a spec has at most {MAX_BYTES} bytes", path.stat().st_size, "name a spec")
+    try:
+        content = yaml.safe_load(path.read_bytes())
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigError.at(str(path), "must be YAML", _yaml_problem(error), "fix the file") from None
+    return parse_spec(content, str(path))
+
+
+def _yaml_problem(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _remoteness(found: Mapping[str, Any]) -> tuple[int, bool]:
+    """Of several errors that one value gives, the one deepest in the file says most; of these not a mere type."""
+    return -len(_keys(found["loc"])), str(found["type"]).endswith("_type")
+
+
+def _keys(location: Sequence[str | int]) -> list[str]:
+    """The keys of a place in the file, without the names that the validator gives to its alternatives."""
+    kept: list[str] = []
+    for part in location:
+        if isinstance(part, int):
+            kept.append(f"[{part}]")
+        elif not any(mark in part for mark in ("(", "constrained-str", "literal[")) and part not in _ALTERNATIVES:
+            kept.append(part)
+    return kept
+
+
+_ALTERNATIVES = frozenset({"str", "int", "float", "bool", "Facts", "First", "CallPattern", "Speech"})
+
+
+def _place(where: str, keys: Sequence[str]) -> str:
+    return f"{where}: {'.'.join(keys).replace('.[', '[')}" if keys else where
+
+
+def _rule(message: str) -> str:
+    text = message.removeprefix("Value error, ")
+    return {"Extra inputs are not permitted": "no such key"}.get(text, text[:1].lower() + text[1:])
+
+
+__all__ = ["MAX_BYTES", "SHIPPED", "MissingFileError", "load_spec", "parse_spec", "shipped_spec", "spec_folder"]
