@@ -132,7 +132,7 @@ def habit_agreement(runs: Iterable[tuple[Trajectory, RunVerdict]]) -> Mapping[st
         if name is None:
             known, found = known - {"recovery"}, found - {"recovery"}
         is_known, is_found = (bool(names) if name is None else name in names for names in (known, found))
-        counts[habit].update(runs=1, both=is_known and is_found, found=is_found, known=is_known)
+        counts[habit].update(runs=1, both=int(is_known and is_found), found=int(is_found), known=int(is_known))
     return {
         habit: (of["runs"], Agreement(DIAGNOSIS_OF_HABIT.get(habit, "any"), of["both"], of["found"], of["known"]))
         for habit, of in sorted(counts.items())

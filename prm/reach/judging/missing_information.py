@@ -32,7 +32,7 @@ def _is_missing(name: str, information: Information, swept: Swept) -> bool:
 
 def _response(name: str, information: Information, spec: Spec, swept: Swept) -> MissingInformation:
     since = min(answer.index for answer in swept.facts.answers(name) if answer.state == "true")
-    invented = min(_inventions(information, swept), default=None)
+    invented = min((batch for batch in _inventions(information, swept) if batch > since), default=None)
     if invented is not None:
         return MissingInformation(name, "invents", invented)
     own = information.questions

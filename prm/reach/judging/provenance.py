@@ -33,6 +33,7 @@ from prm.reach.judging.visible_values import VisibleValues
 from prm.reach.log.run import Run, ToolCall
 from prm.reach.spec.model import Parameter, Spec
 
+_Found = tuple[Origin, tuple[Source, ...]] | None
 _SAID: tuple[Literal["user", "system"], ...] = ("user", "system")
 _GROUNDING: tuple[Literal["result", "user", "system"], ...] = ("result", *_SAID)
 
@@ -101,9 +102,9 @@ class _Trace:
             return "schema", self._results(tokens, path, value)
         if not tokens:
             return "unsupported", ()
-        is_ref = parameter is not None and parameter.kind == "ref"
-        low = is_low_information(value)
-        found = self._in_right_place(tokens, path, is_ref) if low else self._anywhere(tokens)
+        found = self._in_right_place(tokens, path) if is_low_information(value) else self._anywhere(tokens)
+        if (found is None or found[0] == "echo") and (parameter is None or parameter.kind != "ref"):
+            found = self._as_a_word(tokens) or found
         if found is not None and found[0] != "echo":
             return found
         derived = self._derivations.sources(parameter, call, value) if parameter is not None else ()
@@ -120,7 +121,7 @@ class _Trace:
         places = self._visible.places_by_name(tokens, name) if low else self._visible.places(tokens)
         return (*places.of("result"), *_echoing_results(places.of("echo")))
 
-    def _anywhere(self, tokens: Tokens) -> tuple[Origin, tuple[Source, ...]] | None:
+    def _anywhere(self, tokens: Tokens) -> _Found:
         found = self._whole(tokens)
         if found is not None and found[0] != "echo":
             return found
@@ -142,7 +143,7 @@ class _Trace:
         if dated is not None and self._visible.has_year(dated[0]):
             yield (dated[1],)
 
-    def _whole(self, tokens: Tokens) -> tuple[Origin, tuple[Source, ...]] | None:
+    def _whole(self, tokens: Tokens) -> _Found:
         places = self._visible.places(tokens)
         echoes = places.of("echo")
         for kind in _GROUNDING:
@@ -150,26 +151,27 @@ class _Trace:
                 return kind, (*found, *(places.of("result") if kind != "result" else ()), *_echoing_results(echoes))
         return ("echo", echoes) if echoes else None
 
-    def _in_right_place(self, tokens: Tokens, path: Path, is_ref: bool) -> tuple[Origin, tuple[Source, ...]] | None:
+    def _in_right_place(self, tokens: Tokens, path: Path) -> _Found:
+        """Where a low-information value stands under its name; else what the agent itself said or sent."""
         places = self._visible.places_by_name(tokens, parameter_name(path))
         echoes = places.of("echo")
         for kind in _GROUNDING:
             if found := places.of(kind):
                 return kind, (*found, *_echoing_results(echoes))
-        weak = self._visible.places(tokens)
-        for said in () if is_ref else _SAID:
-            if found := weak.of(said):
-                return said, (*found, *_echoing_results(echoes))
-        own = (*echoes, *_own(weak.of("echo")))
+        return ("echo", echoes) if echoes else None
+
+    def _as_a_word(self, tokens: Tokens) -> _Found:
+        """Where a low-information value is at least a word of a text, or of what the agent itself said or sent."""
+        places = self._visible.places(tokens)
+        for said in _SAID:
+            if found := places.of(said):
+                return said, found
+        own = tuple(source for source in places.of("echo") if source.call_id is None)
         return ("echo", own) if own else None
 
 
 def _echoing_results(echoes: tuple[Source, ...]) -> tuple[Source, ...]:
     return tuple(source for source in echoes if source.call_id is not None)
-
-
-def _own(echoes: tuple[Source, ...]) -> tuple[Source, ...]:
-    return tuple(source for source in echoes if source.call_id is None)
 
 
 def _first_gap(run: Run) -> float:

@@ -28,11 +28,18 @@ class CallRoles:
         return _by_ordinal((ordinal, name) for kind, name, ordinal, _ in self._matches() if kind == "milestone")
 
     @cached_property
-    def milestone_tools(self) -> frozenset[str]:
-        """The tools whose calls touch a milestone: only of these does the spec say what is right."""
+    def tools_of(self) -> Mapping[str, frozenset[str]]:
+        """Milestone → the tools whose calls touch it."""
         spec = self._judged.spec
-        ways = (way for milestone in spec.milestones.values() for way in milestone.ways)
-        return frozenset(tool for way in ways for tool in source_tools(spec, way.source))
+        return {
+            name: frozenset(tool for way in milestone.ways for tool in source_tools(spec, way.source))
+            for name, milestone in spec.milestones.items()
+        }
+
+    @cached_property
+    def milestone_tools(self) -> frozenset[str]:
+        """The tools of all milestones: only of these does the spec say what is right."""
+        return frozenset().union(*self.tools_of.values())
 
     def is_off(self, call: ToolCall) -> bool:
         """Whether the spec says what the tool is for, and the call is certainly none of that."""

@@ -116,7 +116,7 @@ class _Faults:
         return Fault(rule, f"{leaf.value!r}: {why}", (_evidence(leaf, why, source),))
 
     def _mistaken(self) -> dict[str, tuple[Fault, ...]]:
-        """Reads of another thing than a milestone asks about, which a faulty act then took for the right one."""
+        """Reads of another thing than an open milestone asks about, which a faulty act then took for the right one."""
         taken: dict[str, Leaf] = {}
         for call_id, faults in self._found.items():
             if any(fault.rule == "called_wrong" for fault in faults):
@@ -124,7 +124,7 @@ class _Faults:
                 taken |= {_form(leaf): leaf for leaf in leaves if leaf.kind == "ref"}
         found: dict[str, tuple[Fault, ...]] = {}
         for call in self._judged.run.calls if taken else ():
-            if not self._is_idle_read(call) or call.id in self._found:
+            if not self._is_idle_read(call) or call.id in self._found or self._was_done_right(call):
                 continue
             mistaken = [leaf for leaf in self._judged.leaves(call) if leaf.kind == "ref" and _form(leaf) in taken]
             used = [taken[_form(leaf)] for leaf in mistaken if taken[_form(leaf)].batch > call.batch]
@@ -133,6 +133,12 @@ class _Faults:
                 evidence = Evidence(call.batch, why, call.id, value=used[0].value, source_index=used[0].batch)
                 found[call.id] = (Fault("wrong_entity", why, (evidence,)),)
         return found
+
+    def _was_done_right(self, call: ToolCall) -> bool:
+        """Whether every milestone of the tool was reached: this call was made beside the right one, not for it."""
+        return all(
+            m.standing == "reached" for m in self._judged.milestones if call.tool in self._roles.tools_of[m.name]
+        )
 
 
 def _minefields(judged: JudgedRun) -> Mapping[str, tuple[Fault, ...]]:

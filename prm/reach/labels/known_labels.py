@@ -69,16 +69,18 @@ class Agreement:
 
 @dataclass(slots=True)
 class KnownComparison:
-    """Rule labels against known ones: in all, by habit, and where they differ.
+    """Rule labels against known ones: in all, by habit, by scenario template, and where they differ.
 
     Attributes:
         overall: All runs.
         by_habit: Scripted habit (``none`` for a clean run) → its runs.
+        by_template: Scenario template → its runs.
         differences: (habit, known reason, known label, rule, rule label) → steps.
     """
 
     overall: Agreement = field(default_factory=Agreement)
     by_habit: dict[str, Agreement] = field(default_factory=dict)
+    by_template: dict[str, Agreement] = field(default_factory=dict)
     differences: Counter[tuple[str, str, StepLabel | None, str, StepLabel | None]] = field(default_factory=Counter)
 
     def add(self, run: Trajectory) -> None:
@@ -86,7 +88,8 @@ class KnownComparison:
         reach: Mapping[str, Any] = run.extra["reach"]
         known: Mapping[str, Any] = reach[KNOWN]
         habit = str(reach.get("habit") or "none")
-        for counts in (self.overall, self.by_habit.setdefault(habit, Agreement())):
+        of_template = self.by_template.setdefault(str(reach.get("template")), Agreement())
+        for counts in (self.overall, self.by_habit.setdefault(habit, Agreement()), of_template):
             counts.runs += 1
             counts.outcomes_same += run.final_label == known["final_label"]
             for index, label in run.step_labels.items():

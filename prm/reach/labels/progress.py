@@ -2,7 +2,7 @@
 
 A call brings it on if it lies on the legal path, or if it is a right call for a milestone (or a named call of the
 spec) that was made with a value from a call that does: it consumes what a reached milestone gave, though what it
-returned itself may never have been used. What is at fault, returns nothing new, or did not come through does not.
+returned itself was never used. What is at fault, returns nothing new, or did not come through does not.
 """
 
 from __future__ import annotations
@@ -43,38 +43,67 @@ def find_progress(
     questions: Mapping[str, Question],
 ) -> Mapping[str, Progress]:
     """Call id → how it brought the run on; calls that did not are absent. One pass in the order of the calls."""
-    found: dict[str, Progress] = {}
-    same, made = SameCalls(judged), set[Hashable]()
-    parts = _parts_played(judged)
-    path = _path(judged, parts, faults)
+    finder = _Finder(judged, roles, faults)
     for call in judged.run.calls:
-        if call.id in faults or call.id in repeats or not _came_through(judged, roles, call):
-            continue
-        question = questions.get(call.id)
-        if question is not None:
-            if question.needed_for:
-                evidence = Evidence(call.batch, f"asked for {question.needed_for}", call.id)
-                found[call.id] = Progress("needed_question", f"a question for {question.needed_for}", (evidence,))
-        elif call.id in parts:
-            found[call.id] = Progress("milestone", parts[call.id].what, (parts[call.id],))
-        elif call.id in path:
-            found[call.id] = Progress("milestone", "gave what a step on the legal path used")
-        elif same.call_key(call) not in made and (taken := _taken_from(judged, roles, call, found)) is not None:
-            # Made again, it may return another id and still brings nothing on.
-            found[call.id] = Progress("milestone", taken.what, (taken,))
-        if call.id in found:
-            made.add(same.call_key(call))
-    return found
+        if call.id not in faults and call.id not in repeats and finder.came_through(call):
+            finder.add(call, questions.get(call.id))
+    return finder.found
 
 
-def _came_through(judged: JudgedRun, roles: CallRoles, call: ToolCall) -> bool:
-    """Whether the tool did what was asked, or said what a milestone is there to find out, such as "not found".
+class _Finder:
+    """The progress found so far."""
 
-    A call of a milestone's tool that is no right one does not: it uses a value, and leads nowhere.
-    """
-    if judged.failed_outside(call) or roles.is_off(call):
-        return False
-    return not judged.failed(call) or call.ordinal in roles.names
+    def __init__(self, judged: JudgedRun, roles: CallRoles, faults: Container[str]) -> None:
+        self._judged, self._roles = judged, roles
+        self._parts = _parts_played(judged)
+        self._path = _path(judged, self._parts, faults)
+        self._same = SameCalls(judged)
+        self._made: set[Hashable] = set()
+        self.found: dict[str, Progress] = {}
+
+    def came_through(self, call: ToolCall) -> bool:
+        """Whether the tool did what was asked, or said what a milestone is there to find out, such as "not found".
+
+        A call of a milestone's tool that is no right one does not: it uses a value, and leads nowhere.
+        """
+        if self._judged.failed_outside(call) or self._roles.is_off(call):
+            return False
+        return not self._judged.failed(call) or call.ordinal in self._roles.names
+
+    def add(self, call: ToolCall, question: Question | None) -> None:
+        """Takes in one call."""
+        progress = self._of_call(call) if question is None else _of_question(call, question)
+        if progress is not None:
+            self.found[call.id] = progress
+            self._made.add(self._same.call_key(call))
+
+    def _of_call(self, call: ToolCall) -> Progress | None:
+        if call.id in self._parts:
+            return Progress("milestone", self._parts[call.id].what, (self._parts[call.id],))
+        if call.id in self._path:
+            return Progress("milestone", "gave what a step on the legal path used")
+        # Made again, a call may return another id (a second draft) and still brings nothing on.
+        taken = None if self._same.call_key(call) in self._made else self._taken_from(call)
+        return None if taken is None else Progress("milestone", taken.what, (taken,))
+
+    def _taken_from(self, call: ToolCall) -> Evidence | None:
+        """The value from a call that brought the run on which a right call was made with, if it was."""
+        names = self._roles.names.get(call.ordinal)
+        if not names:
+            return None
+        for leaf in self._judged.leaves(call):
+            for source in leaf.sources:
+                if source.call_id in self.found and not source.echo:
+                    what = f"right call for {', '.join(names)}, made with {leaf.value!r} from a step that counts"
+                    return Evidence(call.batch, what, call.id, value=leaf.value, source_index=source.index)
+        return None
+
+
+def _of_question(call: ToolCall, question: Question) -> Progress | None:
+    if not question.needed_for:
+        return None
+    what = f"a question for {question.needed_for}"
+    return Progress("needed_question", what, (Evidence(call.batch, what, call.id),))
 
 
 def _path(judged: JudgedRun, parts: Iterable[str], faults: Container[str]) -> frozenset[str]:
@@ -121,16 +150,3 @@ def _parts_played(judged: JudgedRun) -> dict[str, Evidence]:
                 what = f"{part} of {milestone.name}: {evidence.what}"
                 parts.setdefault(evidence.call_id, Evidence(batch, what, evidence.call_id))
     return parts
-
-
-def _taken_from(judged: JudgedRun, roles: CallRoles, call: ToolCall, found: Mapping[str, Progress]) -> Evidence | None:
-    """The value from a call that brought the run on which a right call was made with, if it was."""
-    names = roles.names.get(call.ordinal)
-    if not names:
-        return None
-    for leaf in judged.leaves(call):
-        for source in leaf.sources:
-            if source.call_id in found and not source.echo:
-                what = f"right call for {', '.join(names)}, made with {leaf.value!r} from a step that counts"
-                return Evidence(call.batch, what, call.id, value=leaf.value, source_index=source.index)
-    return None

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 
 from prm.errors import InputError, RecordError
 from prm.reach.judging.verdict import RunVerdict
-from prm.reach.metrics.estimate import Arm
-
-ALL = "*"
-"""Stands for all agents, or all variants, together."""
+from prm.reach.metrics.estimate import ALL, Arm
 
 
 def arm_rows(verdicts: Sequence[RunVerdict]) -> dict[Arm, list[int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -24,8 +24,8 @@ MAX_CAUSES = 8
 HABIT_RUNS = 2
 """A detour that so many runs make is a habit."""
 
-_NO_CAUSE = ("recovery", "never_called", "called_wrong")
-"""What was put right; and what says that a milestone is open, but not why."""
+_NO_CAUSE = ("recovery", "detour", "never_called", "called_wrong")
+"""What was put right; what cost calls and broke nothing; and what says that a milestone is open, but not why."""
 
 
 class _Kind(NamedTuple):
@@ -77,7 +77,7 @@ def miss_causes(arrays: VerdictArrays, milestone: str, means: ScenarioMeans) -> 
     """What is found in the runs that do not reach a milestone, most frequent first.
 
     Where a diagnosis is about the milestone itself or about the batch in which it was touched, it counts for that
-    run; where none is, all diagnoses of the run do, and detours only where there is nothing else.
+    run; where none is, all diagnoses of the run do.
     """
     missed = arrays.reached[:, arrays.column(milestone)] == 0
     rows: dict[_Kind, list[int]] = defaultdict(list)
@@ -96,7 +96,7 @@ def _closest(verdict: RunVerdict, milestone: MilestoneVerdict) -> Iterable[Diagn
     found = [diagnosis for diagnosis in verdict.diagnoses if diagnosis.name not in _NO_CAUSE]
     batch = None if milestone.touched is None else milestone.touched.batch
     close = [diagnosis for diagnosis in found if diagnosis.subject == milestone.name or diagnosis.batch == batch]
-    return close or [diagnosis for diagnosis in found if diagnosis.name != "detour"] or found
+    return close or found
 
 
 def _among(missed: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], rows: list[int]) -> Floats:
@@ -109,8 +109,3 @@ def _cause(kind: _Kind, values: Floats, runs: int, means: ScenarioMeans) -> Late
     share = means.of_runs(values)
     words = diagnosis_words(kind.name, kind.subject)
     return lambda: MissCause(kind.name, kind.subject, kind.kind, share(), runs, words)
-
-
-def diagnosis_counts(verdicts: Iterable[RunVerdict]) -> Counter[str]:
-    """Diagnosis → runs that have it."""
-    return Counter(name for verdict in verdicts for name in {diagnosis.name for diagnosis in verdict.diagnoses})

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 OUTCOMES = ("final_success", "all_reached", "covered", "legal_success")
 """The yes-or-no outcomes of a run; see `RunVerdict`."""
 
+ALL = "*"
+"""Stands for all agents, or all variants, together."""
+
 
 @dataclass(frozen=True, slots=True)
 class Arm:
@@ -17,8 +20,10 @@ class Arm:
 
     @property
     def name(self) -> str:
-        """``agent / variant``, or what is known of them."""
-        return " / ".join(part for part in (self.agent, self.variant) if part) or "(unnamed)"
+        """``agent / variant``, or what is known of them; `ALL` as ``all agents``, ``all variants``."""
+        agent = "all agents" if self.agent == ALL else self.agent
+        variant = "all variants" if self.variant == ALL else self.variant
+        return " / ".join(part for part in (agent, variant) if part) or "(unnamed)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from itertools import islice
 
 from prm.reach.metrics.comparison_findings import difference_words
 from prm.reach.metrics.comparison_values import Comparison
+from prm.reach.metrics.estimate import ALL
 from prm.reach.metrics.report_values import ArmReport
 
 MAX_ARMS = 3
@@ -18,7 +19,8 @@ MAX_COMPARISONS = 5
 
 def report_findings(arms: Sequence[ArmReport], comparisons: Sequence[Comparison]) -> tuple[str, ...]:
     """The findings of a report."""
-    return (*_of_arms(arms), *_of_comparisons(comparisons), *islice(_capability(comparisons), MAX_COMPARISONS))
+    able = tuple(islice(_capability(comparisons), MAX_COMPARISONS))
+    return (*_of_arms(arms), *_of_comparisons(comparisons), *able, *([] if able else _undetermined(arms)))
 
 
 def _of_arms(arms: Sequence[ArmReport]) -> Iterator[str]:
@@ -41,7 +43,17 @@ def _capability(comparisons: Sequence[Comparison]) -> Iterator[str]:
         ):
             names = [change.name for change in comparison.milestones if change.held.verdict == verdict]
             if names:
-                yield f"{other.name}: able to hold the chain at {', '.join(names)}, as {able.name} does more often"
+                who = "all agents together" if able.agent == ALL else able.agent
+                more = f"under {able.variant} more often than under {other.variant}"
+                yield f"{who} can get past {', '.join(names)}: {more}"
+
+
+def _undetermined(arms: Sequence[ArmReport]) -> Iterator[str]:
+    """That a miss alone does not show a lack of ability: only a variant under which it goes better could tell."""
+    if any(node.reached.value is not None and node.reached.value < 1 for arm in arms for node in arm.nodes):
+        told_otherwise = len({arm.arm.variant for arm in arms}) > 1
+        why = "no variant helps beyond chance" if told_otherwise else "only one variant was run"
+        yield f"whether a milestone is missed for want of ability is undetermined: {why}"
 
 
 def _of_comparisons(comparisons: Sequence[Comparison]) -> Iterator[str]:

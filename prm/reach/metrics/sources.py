@@ -32,7 +32,6 @@ def are_verdicts(paths: Sequence[Path]) -> bool:
     """Whether the files hold verdicts rather than trajectories.
 
     Raises:
-        MissingFileError: A file does not exist.
         InputError: Some do, some do not.
     """
     kinds = {str(path): _is_verdict_file(path) for path in paths}
@@ -43,7 +42,7 @@ def are_verdicts(paths: Sequence[Path]) -> bool:
 
 
 def _is_verdict_file(path: Path) -> bool:
-    if path.is_dir():
+    if not path.is_file():  # a folder or a hub id; or nothing, and then its reader says so
         return False
     for number, line in read_lines(path):
         try:

@@ -97,3 +97,38 @@ def test_the_same_extra_calls_in_two_runs_are_a_habit() -> None:
     (habit,) = detour_habits([first, second, unused, other_agent])
     assert habit == DetourHabit("a", "", "find", "repeat", (("s1", 0), ("s2", 0)), completed=1)
     assert detour_habits([first, unused, other_agent]) == ()
+
+
+def test_a_read_that_only_took_a_value_first_is_one() -> None:
+    spec = shop(
+        tools={**TOOLS, "look": {"effect": "read", "parameters": {"item": "ref"}}},
+        milestones={
+            "found": {"source": {"tool": "find"}, "used": {"flow": {"from": "result.item"}}},
+            "ordered": {"source": {"tool": "order"}, "used": "final"},
+        },
+    )
+    look = step(("look", {"item": "lamp-4"}, ok({"colour": "red"})))
+    found = judge_run(run_of(spec, user("A lamp."), FIND, look, ORDER), spec).diagnoses
+    assert [(one.name, one.call_id) for one in found] == [("detour", "c1")]
+
+
+def test_what_led_to_a_wrong_call_is_one() -> None:
+    spec = shop(
+        tools={
+            **TOOLS,
+            "draft": {"effect": "pure", "parameters": {"item": "ref"}},
+            "send": {"effect": "write", "parameters": {"draft": "ref"}},
+        },
+        calls={"lamp": {"tool": "find", "where": {"args.name": "lamp"}}},
+        milestones={
+            "drafted": {
+                "source": {"tool": "draft", "where": {"args.item": {"flow": "lamp.result.item"}}},
+                "used": {"flow": {"to": "send.draft"}},
+            },
+            "sent": {"source": {"tool": "send"}, "used": "final"},
+        },
+    )
+    draft = step(("draft", {"item": "chair-9"}, ok({"id": "d-7"})))
+    send = step(("send", {"draft": "d-7"}, ok({})))
+    found = judge_run(run_of(spec, user("A lamp, no chair."), FIND, OTHER, draft, send), spec).diagnoses
+    assert [(one.name, one.call_id) for one in found] == [("detour", "c0"), ("detour", "c1"), ("called_wrong", "c2")]

@@ -38,6 +38,10 @@ def test_an_invention_after_a_question_is_an_invention() -> None:
     assert response(NOTHING, ASK, order("lamp-4")) == [("no_item", "invents", 5)]
 
 
+def test_a_guess_before_anybody_knew_is_no_response() -> None:
+    assert response(order("lamp-4"), NOTHING, ASK) == [("no_item", "asks", 5)]
+
+
 def test_nothing_is_missing_where_it_was_given_or_never_looked_for() -> None:
     assert response(step(("find", {"name": "lamp"}, ok({"item": "lamp-4"}))), order("lamp-4")) == []
     assert response(says("Done.")) == []

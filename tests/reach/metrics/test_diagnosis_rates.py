@@ -79,8 +79,12 @@ def test_what_names_the_milestone_is_closest() -> None:
     assert [one.diagnosis for one in causes("M3", verdict("rrm", diagnoses=(other, own)))] == ["premature_stop"]
 
 
-def test_neither_a_recovery_nor_the_reason_itself_is_a_cause() -> None:
-    given = (Diagnosis("recovery", 4), Diagnosis("never_called", 4, None, "M3"))
+def test_neither_a_recovery_nor_a_detour_nor_the_reason_itself_is_a_cause() -> None:
+    given = (
+        Diagnosis("recovery", 4),
+        Diagnosis("detour", 4, "c", "read_ticket"),
+        Diagnosis("never_called", 4, None, "M3"),
+    )
     assert causes("M3", verdict("rrm", diagnoses=given)) == []
 
 

@@ -1,0 +1,110 @@
+"""A step classifier trained on rule labels alone against one trained on the labels known by construction.
+
+    python recipes/reach-ticket-desk/train.py --out runs/reach-ticket-desk --seeds 0 1 2
+
+In each seed every fifth scenario template is held out for the test, from another one on; its labels are the known ones.
+Each stage is the command that a user would type, and is printed. Run again, it goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from prm.data.jsonl import parse_json, write_jsonl
+from prm.data.records import dump_trajectory
+from prm.reach.desk.generate import TEMPLATES, generate_runs
+
+RECIPE = Path(__file__).parent / "supervised.yaml"
+TRAINING_RUNS, VALIDATION_QUERIES, TEST_RUNS = 280, 10, 320
+HELD_OUT_EVERY = 5
+SOURCES = ("known", "rules")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the stages that are not done, seed by seed, and prints what came out."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    options = parser.parse_args(arguments)
+    found = [run_seed(options.out / f"seed-{seed}", seed) for seed in options.seeds]
+    print("\n".join(summary_lines(options.seeds, found)))
+
+
+def run_seed(folder: Path, seed: int) -> dict[str, Any]:
+    """The metrics of both classifiers on the held-out templates."""
+    if not (folder / "known" / "test.jsonl").exists():
+        write_runs(folder / "known", seed)
+    for name in ("train", "validation"):
+        out = folder / "rules" / f"{name}.jsonl"
+        if not out.exists():
+            prm("reach", "label", "--spec", "ticket", "--logs", folder / "known" / f"{name}.jsonl", "--out", out)
+    for source in SOURCES:
+        train_and_score(folder, source, seed)
+    named = [f"--predictions={source}={folder / source}.predictions.jsonl" for source in SOURCES]
+    prm("evaluate", "--gold", folder / "known" / "test.jsonl", "--out", folder / "evaluation", "--no-report", *named)
+    metrics: dict[str, Any] = parse_json((folder / "evaluation" / "metrics.json").read_bytes(), "metrics.json")
+    return metrics
+
+
+def write_runs(folder: Path, seed: int) -> None:
+    """train, validation and test, with the labels that are known by construction."""
+    folder.mkdir(parents=True, exist_ok=True)
+    held_out = TEMPLATES[seed % HELD_OUT_EVERY :: HELD_OUT_EVERY]
+    trained = [template for template in TEMPLATES if template not in held_out]
+    runs = list(generate_runs(TRAINING_RUNS, 2 * seed + 301, templates=trained))
+    queries = sorted({run.query for run in runs})
+    chosen = set(random.Random(seed).sample(queries, VALIDATION_QUERIES))
+    files = {
+        "train": [run for run in runs if run.query not in chosen],
+        "validation": [run for run in runs if run.query in chosen],
+        "test": list(generate_runs(TEST_RUNS, 2 * seed + 302, templates=held_out)),
+    }
+    for name, part in files.items():
+        write_jsonl(folder / f"{name}.jsonl", map(dump_trajectory, part))
+
+
+def train_and_score(folder: Path, source: str, seed: int) -> None:
+    """One classifier and its predictions of the test runs."""
+    out = folder / f"{source}.predictions.jsonl"
+    if out.exists():
+        return
+    model, data = folder / "models" / source, folder / source
+    files = ["--train_data", data / "train.jsonl", "--validation_data", data / "validation.jsonl"]
+    where = ["--output_dir", model, "--seed", seed, "--resume", "true"]
+    prm("train", "supervised", "--config", RECIPE, *files, *where)
+    prm("score", "--model", model, "--data", folder / "known" / "test.jsonl", "--out", out, "--bf16")
+
+
+def prm(*arguments: Any) -> None:
+    """Runs one command and shows it."""
+    command = [sys.executable, "-m", "prm", *map(str, arguments)]
+    print("$ prm " + " ".join(command[3:]), flush=True)
+    subprocess.run(command, check=True)
+
+
+def summary_lines(seeds: Sequence[int], found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """StepAcc of both classifiers, and their paired difference."""
+    lines, differences = [], []
+    for seed, metrics in zip(seeds, found, strict=True):
+        known, rules = (metrics["judges"][source]["overall"]["step_acc"] for source in SOURCES)
+        trivial = metrics["baselines"]["always_positive"]["overall"]["step_acc"]
+        pair = next(p for p in metrics["pairs"] if {p["a"], p["b"]} == set(SOURCES) and p["metric"] == "step_acc")
+        sign = 1 if pair["a"] == "rules" else -1
+        low, high = sorted(sign * bound for bound in pair["ci95"])
+        differences.append(rules - known)
+        lines.append(
+            f"seed {seed}: {metrics['gold']['steps']} steps; StepAcc on rule labels {100 * rules:.1f}, on known labels "
+            f"{100 * known:.1f}, always +1 {100 * trivial:.1f}; difference {100 * (rules - known):+.1f}, "
+            f"paired 95 % [{100 * low:.1f}, {100 * high:.1f}]"
+        )
+    return [*lines, f"mean difference {100 * sum(differences) / len(differences):+.2f} points"]
+
+
+if __name__ == "__main__":
+    main()
