@@ -21,7 +21,7 @@ from prm.data.records import dump_trajectory
 from prm.reach.desk.generate import TEMPLATES, generate_runs
 
 RECIPE = Path(__file__).parent / "supervised.yaml"
-TRAINING_RUNS, VALIDATION_QUERIES, TEST_RUNS = 280, 10, 320
+TRAINING_RUNS, VALIDATION_QUERIES, TEST_RUNS = 220, 6, 320
 HELD_OUT_EVERY = 5
 SOURCES = ("known", "rules")
 

@@ -66,7 +66,9 @@ def _tables(spec: Spec, tally: VerdictTally) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=f"{tally.runs} runs, {tally.calls} calls, spec {spec.name}", title_justify="left", box=None)
+    table = Table(
+        title=f"{tally.runs} runs, {tally.calls} calls by {spec.title or spec.name}", title_justify="left", box=None
+    )
     table.add_column("milestone")
     for name in ("reached", "touched", "missed", "n/a", "unscorable"):
         table.add_column(name, justify="right")

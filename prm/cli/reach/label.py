@@ -102,13 +102,16 @@ def sample(
 ) -> None:
     """Draw runs for a person to label, blind to the verdicts: stratified by rule and label."""
     from prm.cli.files import check_file, file_errors
+    from prm.reach.labels.labelled_file import read_labelled
     from prm.reach.labels.sample import draw_sample
     from prm.reach.labels.sample_file import write_sample
 
     with file_errors():
         check_file("--out", out, [labelled])
         titles = _titles(spec)
-        drawn = draw_sample(_rule_labelled(labelled), share=share, min_steps=min_steps, seed=seed)
+        keys = [run.key for run in draw_sample(read_labelled(labelled), share=share, min_steps=min_steps, seed=seed)]
+        found = {run.key: run for run in read_labelled(labelled, whole=set(keys))}
+        drawn = [found[key] for key in keys]
         write_sample(out, drawn, titles)
     steps = sum(len(run.step_labels) for run in drawn)
     typer.echo(
@@ -118,22 +121,6 @@ def sample(
     for name, title in titles.items():
         typer.echo(f"  {name}  {title}")
     typer.echo(f"wrote {out}; when it is filled in: prm reach agree {out} {labelled}")
-
-
-def _rule_labelled(path: Path) -> list[Trajectory]:
-    """The runs of a file, which must have been labelled by rules."""
-    from prm.data.records import read_trajectories
-    from prm.errors import InputError
-    from prm.evaluation.matching import check_distinct
-    from prm.reach.labels.records import milestones_of
-
-    runs = list(read_trajectories(path))
-    check_distinct(runs)
-    bare = next((run for run in runs if not milestones_of(run)), None)
-    if bare is not None:
-        rule = "runs must have been labelled by `prm reach label`"
-        raise InputError.at(str(path), rule, " / ".join(bare.key), "label the log first")
-    return runs
 
 
 def _titles(spec: str | None) -> Mapping[str, str]:
@@ -159,11 +146,14 @@ def agree(
     from prm.reach.labels.agree import agree_with_human
     from prm.reach.labels.agree_table import lines, tables
     from prm.reach.labels.human_file import read_human
+    from prm.reach.labels.labelled_file import read_labelled
 
     with file_errors():
         if out is not None:
             check_file("--out", out, [human, labelled])
-        found = agree_with_human(read_human(human), _rule_labelled(labelled), bootstrap=bootstrap, seed=seed)
+        said = read_human(human)
+        by_rules = read_labelled(labelled, whole={run.identity.key for run in said})
+        found = agree_with_human(said, by_rules, bootstrap=bootstrap, seed=seed)
         if out is not None:
             write_json(out, found)
     written: list[Any] = [] if out is None else [f"wrote {out}"]

@@ -12,7 +12,7 @@ from prm.reach.spec.conditions import PlaceText, Scalar, Strict, listed
 
 ParameterClass = Literal["ref", "value", "enum", "flag", "free"]
 Effect = Literal["read", "pure", "write"]
-Format = Literal["date", "time", "number", "case", "space", "id_mark", "last_digits"]
+Format = Literal["last_digits"]
 WordsOrBooleans = tuple[str | bool | int, ...]
 
 
@@ -51,7 +51,8 @@ class Parameter(Strict):
         kind: ``class``: ref (names something that exists), value (a quantity), enum, flag or free (text).
         derive: Ways to work it out.
         alias: What may be said → the argument it may become, such as ``New York: [JFK, LGA]``.
-        format: Ways in which its writing may differ from its source's.
+        format: Ways in which its writing may differ from its source's, beside those that never matter (case, width,
+            dates, thousands marks, a leading ``#``): ``last_digits``, of a longer number or identifier.
     """
 
     kind: ParameterClass = Field(alias="class")
