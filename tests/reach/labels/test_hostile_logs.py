@@ -86,7 +86,7 @@ def test_repeated_call_ids_are_told_apart() -> None:
     assert list(run.step_labels.values()) == [0, 0, -1]
 
 
-def test_every_step_of_a_run_of_5000_calls_is_labelled_and_counted_as_a_repeat_where_it_is_one() -> None:
+def test_a_run_of_5000_calls_is_labelled_and_each_invented_value_accused_once() -> None:
     made: list[dict[str, Any]] = []
     for number in range(5_000):
         sku = f"apple-{number % 997}"
@@ -97,5 +97,5 @@ def test_every_step_of_a_run_of_5000_calls_is_labelled_and_counted_as_a_repeat_w
     run = label(*made)
     assert len(run.step_labels) == 5_000
     rules = [note["rule"] for note in run.label_notes.values()]
-    assert rules[0] == "fabricated_ref"
+    assert set(rules[:997]) == {"fabricated_ref"}
     assert set(rules[997:]) == {"tainted"}
