@@ -13,6 +13,7 @@ from typing import Any, cast
 import torch
 from transformers import AutoConfig, AutoTokenizer
 
+import prm.models.mixed_head  # noqa: F401  registers the richer head, which a stored config may name
 from prm.data.encode import Encoder, Row
 from prm.errors import ConfigError, MissingFileError
 from prm.models.backbone import LoadOptions, load_with_sites

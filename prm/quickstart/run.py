@@ -1,4 +1,7 @@
-"""Runs the main job on the built-in ticket desk, each stage by the function that its verb calls."""
+"""Runs the main job on the built-in ticket desk, each stage by the function that its verb calls.
+
+The step labels are those of Reach's rules; the ones known by construction stay beside them, under `reach.known`.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from prm.models.memory import release_memory
 from prm.models.score_file import score_file
 from prm.models.step_classifier import ScoreOptions, StepClassifier
 from prm.reach.desk.generate import generate_runs
+from prm.reach.labels.known_labels import relabel_by_rules
 from prm.report.write import write_report
 from prm.training.arguments import parse_recipe
 from prm.training.supervised import train_supervised
@@ -57,9 +61,9 @@ def run_quickstart(out: Path, options: QuickstartOptions) -> dict[str, Any]:
     """
     split = out / "data"
     training = parse_recipe(RECIPE, [*_arguments(out, split), *options.overrides])
-    _log.info("1/5 data: %d runs of scripted agents on the ticket desk", options.runs)
+    _log.info("1/5 data: %d runs of scripted agents on the ticket desk, labelled by rule", options.runs)
     runs = out / "runs.jsonl"
-    write_jsonl(runs, (dump_trajectory(run) for run in generate_runs(options.runs, options.seed)))
+    write_jsonl(runs, map(dump_trajectory, relabel_by_rules(generate_runs(options.runs, options.seed))))
     build([str(runs)], split, BuildOptions(seed=options.seed, holdout_key="template"))
     _log.info("2/5 base model")
     resolve_model(BASE_MODEL)

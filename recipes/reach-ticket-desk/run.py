@@ -1,6 +1,7 @@
 """Labels scripted runs of the ticket desk by rule and compares with the labels known by construction.
 
     python recipes/reach-ticket-desk/run.py --runs 2000 --seed 20261
+    python recipes/reach-ticket-desk/run.py --late      # what was added to the desk after the rules were frozen
 
 The rules never see the known labels: they are put aside before and compared after.
 """
@@ -9,12 +10,16 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from prm.reach.desk.generate import generate_runs
+from prm.reach.desk.generate import LATE_AGENTS, generate_runs
+from prm.reach.desk.scenarios import LATE_TEMPLATES
 from prm.reach.labels.known_labels import Agreement, KnownComparison, relabel_by_rules
 from prm.reach.labels.records import RULES_VERSION
 from prm.reach.spec.load import shipped_spec
+from prm.types import Trajectory
+
+LATE_RUNS, LATE_SEED, LATE_REPEATS = 400, 77, 10
 
 
 def main() -> None:
@@ -23,20 +28,39 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=20261)
     parser.add_argument("--variant", default="plain")
+    parser.add_argument("--late", action="store_true", help="instead: late agents and templates, a table each")
     options = parser.parse_args()
-
-    runs = list(generate_runs(options.runs, options.seed, variant=options.variant))
+    if options.late:
+        _compare_late()
+        return
     start = time.perf_counter()
-    labelled = list(relabel_by_rules(runs))
+    found = _compared(list(generate_runs(options.runs, options.seed, variant=options.variant)))
     seconds = time.perf_counter() - start
-    found = KnownComparison()
-    for run in labelled:
-        found.add(run)
     print(f"{options.runs} runs, seed {options.seed}, variant {options.variant}, spec ticket", end=" ")
     print(f"{shipped_spec('ticket').sha256[:12]}, rules/{RULES_VERSION}: judged and labelled in {seconds:.1f} s\n")
     print(f"{_table('habit', found.by_habit, found.overall)}\n")
     print(f"{_table('template', found.by_template, found.overall)}\n")
     print(_differences(found))
+
+
+def _compare_late() -> None:
+    for agent in LATE_AGENTS:
+        _show_late(f"agent {agent}", list(generate_runs(LATE_RUNS, LATE_SEED, agents=[agent])))
+    for template in LATE_TEMPLATES:
+        drawn = generate_runs(LATE_RUNS, LATE_SEED, templates=[template], repeats=LATE_REPEATS)
+        _show_late(f"template {template}", list(drawn))
+
+
+def _show_late(name: str, runs: Sequence[Trajectory]) -> None:
+    found = _compared(runs)
+    print(f"{name}, seed {LATE_SEED}\n\n{_table('habit', found.by_habit, found.overall)}\n\n{_differences(found)}\n")
+
+
+def _compared(runs: Sequence[Trajectory]) -> KnownComparison:
+    found = KnownComparison()
+    for run in relabel_by_rules(runs):
+        found.add(run)
+    return found
 
 
 def _table(first: str, rows: dict[str, Agreement], overall: Agreement) -> str:

@@ -2,14 +2,13 @@
 
     python recipes/reach-ticket-desk/train.py --out runs/reach-ticket-desk --seeds 0 1 2
 
-In each seed every fifth scenario template is held out for the test, from another one on; its labels are the known ones.
+Every fifth scenario template is held out for the test, whose labels are the known ones; a seed draws the training runs.
 Each stage is the command that a user would type, and is printed. Run again, it goes on where it was.
 """
 
 from __future__ import annotations
 
 import argparse
-import random
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -21,8 +20,9 @@ from prm.data.records import dump_trajectory
 from prm.reach.desk.generate import TEMPLATES, generate_runs
 
 RECIPE = Path(__file__).parent / "supervised.yaml"
-TRAINING_RUNS, VALIDATION_QUERIES, TEST_RUNS = 220, 6, 320
-HELD_OUT_EVERY = 5
+TRAINING_RUNS, TEST_RUNS, TEST_SEED = 280, 320, 300
+HELD_OUT = TEMPLATES[::5]
+TEST = "test.jsonl"
 SOURCES = ("known", "rules")
 
 
@@ -32,53 +32,37 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     options = parser.parse_args(arguments)
-    found = [run_seed(options.out / f"seed-{seed}", seed) for seed in options.seeds]
+    options.out.mkdir(parents=True, exist_ok=True)
+    held_out = generate_runs(TEST_RUNS, TEST_SEED, templates=HELD_OUT)
+    write_jsonl(options.out / TEST, map(dump_trajectory, held_out))
+    found = [run_seed(options.out, seed) for seed in options.seeds]
     print("\n".join(summary_lines(options.seeds, found)))
 
 
-def run_seed(folder: Path, seed: int) -> dict[str, Any]:
+def run_seed(out: Path, seed: int) -> dict[str, Any]:
     """The metrics of both classifiers on the held-out templates."""
-    if not (folder / "known" / "test.jsonl").exists():
-        write_runs(folder / "known", seed)
-    for name in ("train", "validation"):
-        out = folder / "rules" / f"{name}.jsonl"
-        if not out.exists():
-            prm("reach", "label", "--spec", "ticket", "--logs", folder / "known" / f"{name}.jsonl", "--out", out)
+    folder = out / f"seed-{seed}"
+    folder.mkdir(exist_ok=True)
+    trained = [template for template in TEMPLATES if template not in HELD_OUT]
+    runs = generate_runs(TRAINING_RUNS, TEST_SEED + 1 + seed, templates=trained)
+    write_jsonl(folder / "known.jsonl", map(dump_trajectory, runs))
+    prm("reach", "label", "--spec", "ticket", "--logs", folder / "known.jsonl", "--out", folder / "rules.jsonl")
     for source in SOURCES:
-        train_and_score(folder, source, seed)
+        train_and_score(out, folder, source, seed)
     named = [f"--predictions={source}={folder / source}.predictions.jsonl" for source in SOURCES]
-    prm("evaluate", "--gold", folder / "known" / "test.jsonl", "--out", folder / "evaluation", "--no-report", *named)
+    prm("evaluate", "--gold", out / TEST, "--out", folder / "evaluation", "--no-report", *named)
     metrics: dict[str, Any] = parse_json((folder / "evaluation" / "metrics.json").read_bytes(), "metrics.json")
     return metrics
 
 
-def write_runs(folder: Path, seed: int) -> None:
-    """train, validation and test, with the labels that are known by construction."""
-    folder.mkdir(parents=True, exist_ok=True)
-    held_out = TEMPLATES[seed % HELD_OUT_EVERY :: HELD_OUT_EVERY]
-    trained = [template for template in TEMPLATES if template not in held_out]
-    runs = list(generate_runs(TRAINING_RUNS, 2 * seed + 301, templates=trained))
-    queries = sorted({run.query for run in runs})
-    chosen = set(random.Random(seed).sample(queries, VALIDATION_QUERIES))
-    files = {
-        "train": [run for run in runs if run.query not in chosen],
-        "validation": [run for run in runs if run.query in chosen],
-        "test": list(generate_runs(TEST_RUNS, 2 * seed + 302, templates=held_out)),
-    }
-    for name, part in files.items():
-        write_jsonl(folder / f"{name}.jsonl", map(dump_trajectory, part))
-
-
-def train_and_score(folder: Path, source: str, seed: int) -> None:
+def train_and_score(out: Path, folder: Path, source: str, seed: int) -> None:
     """One classifier and its predictions of the test runs."""
-    out = folder / f"{source}.predictions.jsonl"
-    if out.exists():
+    predictions, model, states = folder / f"{source}.predictions.jsonl", folder / "models" / source, out / "states"
+    if predictions.exists():
         return
-    model, data = folder / "models" / source, folder / source
-    files = ["--train_data", data / "train.jsonl", "--validation_data", data / "validation.jsonl"]
-    where = ["--output_dir", model, "--seed", seed, "--resume", "true"]
-    prm("train", "supervised", "--config", RECIPE, *files, *where)
-    prm("score", "--model", model, "--data", folder / "known" / "test.jsonl", "--out", out, "--bf16")
+    where = ["--output_dir", model, "--seed", seed, "--resume", "true", "--states_cache", states]
+    prm("train", "supervised", "--config", RECIPE, "--train_data", folder / f"{source}.jsonl", *where)
+    prm("score", "--model", model, "--data", out / TEST, "--out", predictions, "--states-cache", states)
 
 
 def prm(*arguments: Any) -> None:

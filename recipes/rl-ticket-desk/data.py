@@ -18,7 +18,7 @@ from prm.data.records import dump_trajectory
 from prm.reach.desk.generate import TEMPLATES, generate_runs
 from prm.types import Trajectory
 
-QUERIES = {"sft": 22, "validation": 10, "grpo": 88}
+QUERIES = {"sft": 16, "validation": 8, "grpo": 64}
 """Queries of each file, of four runs each: SFT gets a fifth of what is trained on."""
 
 TEST_RUNS = 320

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -139,3 +141,12 @@ def test_the_encoder_of_a_checkpoint_uses_its_stored_budget(tmp_path: Path) -> N
     classifier = _saved(model, tmp_path / "saved")
     assert isinstance(classifier.encoder, Encoder)
     assert classifier.encoder.config.max_tokens == 300
+
+
+def test_a_fresh_process_knows_the_richer_head_by_the_name_in_its_config() -> None:
+    code = (
+        "import prm.models.step_classifier; from transformers.models.auto.configuration_auto import CONFIG_MAPPING; "
+        "print('prm_step_classifier' in CONFIG_MAPPING)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split()[-1] == "True"

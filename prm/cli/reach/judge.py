@@ -66,16 +66,17 @@ def _tables(spec: Spec, tally: VerdictTally) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(
-        title=f"{tally.runs} runs, {tally.calls} calls by {spec.title or spec.name}", title_justify="left", box=None
-    )
+    from prm.evaluation.table import one_line
+
+    title = escape(f"{tally.runs} runs, {tally.calls} calls by {one_line(spec.title or spec.name)}")
+    table = Table(title=title, title_justify="left", box=None)
     table.add_column("milestone")
     for name in ("reached", "touched", "missed", "n/a", "unscorable"):
         table.add_column(name, justify="right")
     for name, counts in tally.standings.items():
-        title = spec.milestones[name].title
         shares = (_share(counts[standing], tally.runs) for standing in ("reached", "touched", "missed", "n/a"))
-        table.add_row(escape(f"{name}  {title}"), *shares, _share(counts["unscorable"], tally.runs))
+        named = escape(one_line(f"{name}  {spec.milestones[name].title}"))
+        table.add_row(named, *shares, _share(counts["unscorable"], tally.runs))
     return table
 
 

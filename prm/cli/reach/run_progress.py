@@ -40,9 +40,11 @@ class Summary:
 
     def show(self, out: Path) -> None:
         """Prints the table, the most frequent errors, and where the runs are."""
+        from rich.markup import escape
         from rich.table import Table
 
         from prm.cli.terminal import show
+        from prm.evaluation.table import one_line
 
         table = Table(title=f"{sum(row['runs'] for row in self._rows.values())} runs")
         for column in ("agent", "variant", "runs", "right final state", "calls a run", "final", "cap", "error"):
@@ -51,9 +53,10 @@ class Summary:
             told = row.get("outcome 1", 0) + row.get("outcome -1", 0)
             right = f"{row.get('outcome 1', 0)} of {told}" if told else "not told"
             ends = [str(row.get(end, 0)) for end in ("final", "cap", "error")]
-            table.add_row(agent, variant, str(row["runs"]), right, f"{row['calls'] / row['runs']:.1f}", *ends)
+            names = (escape(one_line(name)) for name in (agent, variant))
+            table.add_row(*names, str(row["runs"]), right, f"{row['calls'] / row['runs']:.1f}", *ends)
         errors = sorted(self._errors.items(), key=lambda item: -item[1])
-        lines = [f"  {count} x {error}" for error, count in errors[:_SHOWN_ERRORS]]
+        lines = [f"  {count} x {one_line(error)}" for error, count in errors[:_SHOWN_ERRORS]]
         lines += ["  (the same command makes them again)"] if errors else []
         show(table, [*lines, f"Written to {out}"])
 

@@ -14,7 +14,7 @@ from prm.reach.agents.record import RunOrder, trajectory_of_log, trajectory_of_s
 from prm.reach.agents.worlds.desk_outcome import Exchange, final_success
 from prm.reach.agents.worlds.world import World, WorldRun
 from prm.reach.desk.environment import Call, Envelope
-from prm.reach.desk.generate import AGENTS, run_agent
+from prm.reach.desk.generate import AGENTS, LATE_AGENTS, run_agent
 from prm.types import Trajectory
 
 _OWN_FAULTS = ("garbage", "context")
@@ -111,7 +111,7 @@ class ScriptedRunner:
     """A scripted agent at the ticket desk, whose labels are known.
 
     Args:
-        name: One of `prm.reach.desk.generate.AGENTS`.
+        name: One of `prm.reach.desk.generate.AGENTS` or `LATE_AGENTS`.
         max_calls: The call cap.
 
     Raises:
@@ -119,7 +119,7 @@ class ScriptedRunner:
     """
 
     def __init__(self, name: str, max_calls: int) -> None:
-        if name not in AGENTS:
+        if name not in (*AGENTS, *LATE_AGENTS):
             raise ConfigError.at("--agent", f"must be one of {', '.join(AGENTS)}", name, "name a scripted agent")
         self._name, self._max_calls = name, max_calls
 

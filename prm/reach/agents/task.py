@@ -9,7 +9,7 @@ from typing import Any
 
 from prm.data.jsonl import read_jsonl
 from prm.errors import ConfigError, RecordError
-from prm.reach.desk.scenarios import ABNORMAL_TEMPLATES, TEMPLATES, Scenario, build_scenario
+from prm.reach.desk.scenarios import ABNORMAL_TEMPLATES, LATE_TEMPLATES, TEMPLATES, Scenario, build_scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def desk_tasks(names: str, seeds: Sequence[int]) -> tuple[Task, ...]:
     groups = {"all": TEMPLATES, "normal": normal, "abnormal": ABNORMAL_TEMPLATES}
     templates = groups.get(names) or tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
     for template in templates:
-        if template not in TEMPLATES:
+        if template not in (*TEMPLATES, *LATE_TEMPLATES):
             todo = f"choose all, normal, abnormal or from {', '.join(TEMPLATES)}"
             raise ConfigError.at("--scenarios", "must name templates of the ticket desk", template, todo)
     return tuple(_desk_task(build_scenario(template, seed)) for template in templates for seed in seeds)

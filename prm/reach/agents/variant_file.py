@@ -18,9 +18,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from prm.data.jsonl import require_file
+from prm.data.yaml_file import read_yaml
 from prm.errors import ConfigError
 from prm.reach.desk.variants import VARIANTS, Variant, load_variant
 
@@ -63,12 +61,7 @@ def read_variants(path: Path, declarations: Declarations) -> dict[str, Variant]:
         MissingFileError: The file does not exist.
         ConfigError: It is no such file, or names a tool or parameter that is not there.
     """
-    require_file(path)
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())
-        raise ConfigError.at(str(path), f"must be YAML ({reason})", "something else", "fix the file") from None
+    content = read_yaml(path)
     variants = content.get("variants") if isinstance(content, Mapping) else None
     if not isinstance(variants, Mapping) or not variants:
         raise ConfigError.at(str(path), "must hold `variants`, by name", content, "write variants: {name: {system: …}}")
@@ -127,10 +120,19 @@ def _with_description(tool: Mapping[str, Any], given: Any, where: str) -> Mappin
         raise ConfigError.at(where, "must be text, or description and parameters", given, "fix it")
     copy: dict[str, Any] = deepcopy(dict(tool))
     if "description" in described:
-        copy["function"]["description"] = str(described["description"])
+        copy["function"]["description"] = _text(described["description"], f"{where}.description")
     properties = copy["function"].get("parameters", {}).get("properties", {})
-    for name, text in (described.get("parameters") or {}).items():
+    parameters = described.get("parameters") or {}
+    if not isinstance(parameters, Mapping):
+        raise ConfigError.at(f"{where}.parameters", "must be descriptions by parameter", parameters, "fix it")
+    for name, text in parameters.items():
         if name not in properties:
             raise ConfigError.at(f"{where}.parameters", f"must be among {', '.join(properties)}", name, "fix its name")
-        properties[name]["description"] = str(text)
+        properties[name]["description"] = _text(text, f"{where}.parameters.{name}")
     return copy
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise ConfigError.at(where, "must be text", value, "put it in quotes")
+    return value

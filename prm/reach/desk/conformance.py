@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from typing import get_args
 
-from prm.reach.desk.environment import Call, CallCapReached, Envelope, Environment
+from prm.reach.desk.environment import Call, CallCapReached, Envelope, Environment, Status
 
-STATUSES = ("ok", "not_found", "refused", "illegal_status", "invalid", "timeout", "error")
+STATUSES: tuple[str, ...] = get_args(Status)
 
 
 def conformance_violations(make: Callable[[], Environment], batches: Sequence[Sequence[Call]]) -> list[str]:

@@ -171,7 +171,7 @@ class TicketDesk:
         """What the user can repeat because the desk's own records hold it."""
         ticket = self._scenario.tickets[self._scenario.ticket_id]
         customer = self._scenario.customers[ticket.get("ship_to", ticket["customer_id"])]
-        value = customer["address"] if topic == "address" else ticket["sku"]
+        value = customer["address"] if topic == "address" else self._scenario.corrections.get("sku", ticket["sku"])
         return value if value and CORRUPTION not in value else None
 
 

@@ -13,8 +13,9 @@ from typing import TypeAlias
 from prm.errors import ConfigError
 from prm.reach.desk.environment import DEFAULT_MAX_CALLS, TicketDesk
 from prm.reach.desk.habits import HABITS
+from prm.reach.desk.late_habits import LATE_HABITS
 from prm.reach.desk.policies import CarefulWalk
-from prm.reach.desk.scenarios import TEMPLATES, Scenario, build_scenario, draw_template
+from prm.reach.desk.scenarios import LATE_TEMPLATES, TEMPLATES, Scenario, build_scenario, draw_template
 from prm.reach.desk.ticket_data import ticket_data
 from prm.reach.desk.transcript import Transcript
 from prm.reach.desk.variants import VARIANTS, Variant, load_variant
@@ -25,8 +26,13 @@ DEFAULT_REPEATS = 4
 MIXED = ("plain", "structured")
 """The variants that ``mixed`` alternates between, by scenario."""
 
-AGENTS: tuple[str, ...] = tuple(ticket_data("agents"))
+AGENTS: tuple[str, ...] = tuple(name for name, spec in ticket_data("agents").items() if not spec.get("late"))
 """The names of the scripted agents."""
+
+LATE_AGENTS: tuple[str, ...] = tuple(name for name, spec in ticket_data("agents").items() if spec.get("late"))
+"""Those that run only where they are named; see `late_habits`."""
+
+_EVERY_HABIT = {**HABITS, **LATE_HABITS}
 
 Fires: TypeAlias = Mapping[str, Mapping[str, float]]
 """Agent → variant → how often its habit shows there; what is absent is as often as ``ticket/agents.yaml`` says."""
@@ -53,8 +59,8 @@ def generate_runs(
         seed: Draws scenarios, agents and texts.
         variant: One of `VARIANTS`, or "mixed".
         repeats: Runs of one scenario, by different agents as far as there are enough.
-        agents: Scripted agents to draw from.
-        templates: Scenario templates to draw from.
+        agents: Scripted agents to draw from; `LATE_AGENTS` may be named too.
+        templates: Scenario templates to draw from; `LATE_TEMPLATES` may be named too.
         max_calls: Tool-call cap of a run.
         fires: How often habits show under a variant, such as `WEAKENED`; None = as often under all.
 
@@ -62,8 +68,8 @@ def generate_runs(
         ConfigError: An argument is out of range or names nothing that exists.
     """
     _check_numbers(runs, repeats, max_calls)
-    _check_names("agents", agents, AGENTS)
-    _check_names("templates", templates, TEMPLATES)
+    _check_names("agents", agents, (*AGENTS, *LATE_AGENTS))
+    _check_names("templates", templates, (*TEMPLATES, *LATE_TEMPLATES))
     variants = [load_variant(name) for name in (MIXED if variant == "mixed" else (variant,))]
     run_one = partial(run_agent, max_calls=max_calls, fires=fires)
     return _draw_runs(runs, seed, variants, repeats, tuple(agents), tuple(templates), run_one)
@@ -104,7 +110,7 @@ def draw_agents(rng: random.Random, count: int, scenario: Scenario, agents: tupl
 
 def _agent_weight(agent: str, scenario: Scenario) -> float:
     spec = ticket_data("agents")[agent]
-    suits = [HABITS[name].relevance(scenario) for name in spec["habits"]]
+    suits = [_EVERY_HABIT[name].relevance(scenario) for name in spec["habits"]]
     return float(spec["weight"]) * min(2.0, max(suits, default=1.0) or 0.15)
 
 
@@ -129,7 +135,7 @@ def draw_habit(agent: str, scenario: Scenario, rng: random.Random, fires: float 
     spec = ticket_data("agents")[agent]
     often = spec["fires"] if fires is None else fires
     weights: dict[str, float] = {
-        name: weight * HABITS[name].relevance(scenario) for name, weight in spec["habits"].items()
+        name: weight * _EVERY_HABIT[name].relevance(scenario) for name, weight in spec["habits"].items()
     }
     if rng.random() >= often or not any(weights.values()):
         return None
@@ -149,7 +155,7 @@ def run_habit(
     rng = random.Random(f"walk/{scenario.id}/{agent}/{run}/{habit}")
     desk = TicketDesk(scenario, rng.randrange(1 << 30), max_calls)
     transcript = Transcript(desk, variant, scenario.request, rng)
-    walk = (CarefulWalk if habit is None else HABITS[habit])(transcript, scenario, rng)
+    walk = (CarefulWalk if habit is None else _EVERY_HABIT[habit])(transcript, scenario, rng)
     outcome = walk.run()
     about = {
         "scenario": scenario.id,
@@ -194,6 +200,8 @@ def _check_names(where: str, given: Sequence[str], known: Sequence[str]) -> None
 __all__ = [
     "AGENTS",
     "DATASET",
+    "LATE_AGENTS",
+    "LATE_TEMPLATES",
     "TEMPLATES",
     "VARIANTS",
     "WEAKENED",

@@ -81,9 +81,10 @@ class CarefulWalk(Walk):
             self.take_stock(self.check_sku())
 
     def obtain_sku(self) -> None:
-        """Takes the SKU from the ticket, from the ticket it refers to, or from the user."""
-        if self.sku_is_plain():
-            self.sku = Value(self.ticket["sku"])
+        """Takes the SKU from the request or the ticket, from the ticket it refers to, or from the user."""
+        told = self.told_sku()
+        if told:
+            self.sku = Value(told)
         elif "related" in self.ticket:
             self.sku = Value(str(self.read(self.ticket_call(self.ticket["related"]))["sku"]))
         else:
@@ -117,7 +118,7 @@ class CarefulWalk(Walk):
 
     def unknown_sku(self) -> None:
         """The desk does not know the SKU: corrects it where it was the agent's own, else asks the user."""
-        right = self.ticket.get("sku") if self.sku.flaw and self.sku_is_plain() else None
+        right = self.told_sku() if self.sku.flaw else ""
         self.recovering = self.sku.flaw is not None
         self.sku = Value(right or self.ask("sku"))
         if self.sku.text:
@@ -170,7 +171,7 @@ class CarefulWalk(Walk):
         note = self.rng.choice(ticket_data("phrases")["notes"])
         arguments = {
             "ticket_id": self.ticket_id.text,
-            "status": self.status,
+            "status": self.status.text,
             "action_id": self.action_id.text,
         }
         return Call("update_ticket", {**arguments, "note": note})
@@ -182,7 +183,7 @@ class CarefulWalk(Walk):
 
     def write(self) -> Envelope:
         """One attempt to write the state."""
-        result = self.step("update_ticket", [self.update_call()], self.action_id, self.ticket_id)[0]
+        result = self.step("update_ticket", [self.update_call()], self.action_id, self.ticket_id, self.status)[0]
         if result.status == "illegal_status" and self.transcript.labels[max(self.transcript.labels)] == 1:
             self.transcript.relabel_last(0, "learnt_by_trying")
         return result
@@ -196,11 +197,11 @@ class CarefulWalk(Walk):
     def correct_status(self, result: Envelope) -> None:
         """Takes a legal status where the one asked for was refused."""
         if result.status == "illegal_status":
-            self.status = self.rng.choice((result.record or {})["legal"])
+            self.status = Value(self.rng.choice((result.record or {})["legal"]))
 
     def final_flaw(self) -> str | None:
         """What makes the run's end wrong, or None."""
-        return self.action_id.flaw or self.ticket_id.flaw
+        return self.action_id.flaw or self.ticket_id.flaw or self.status.flaw
 
     def finish(self) -> None:
         """Reports to the user."""

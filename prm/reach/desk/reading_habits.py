@@ -180,10 +180,12 @@ class WrongAddress(Habit):
 
 
 class WrongSku(Habit):
-    """Takes the SKU of a related ticket, or the alternative, for the ticket's own."""
+    """Takes the SKU of a related ticket, the alternative, or one that the request corrects, for the right one."""
 
     @staticmethod
     def relevance(scenario: Scenario) -> float:
+        if scenario.corrections:
+            return 1.0
         ticket = ticket_of(scenario)
         own = ticket["sku"] == scenario.true_sku and not scenario.named_ids and not scenario.faults
         return 1.0 if own and ("related" in ticket or "alternative" in ticket) else 0.0
@@ -192,7 +194,7 @@ class WrongSku(Habit):
         return None
 
     def obtain_sku(self) -> None:
-        sku = self.ticket.get("alternative")
+        sku = self.ticket["sku"] if self.scenario.corrections else self.ticket.get("alternative")
         if sku is None:
             call = self.ticket_call(self.ticket["related"])
             (result,) = self.labelled_step(call.tool, [call], 0, "unused_read")

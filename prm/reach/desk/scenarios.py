@@ -14,10 +14,13 @@ from prm.errors import ConfigError
 from prm.reach.desk.phrasing import fill, phrase
 from prm.reach.desk.ticket_data import ticket_data
 
-TEMPLATES: tuple[str, ...] = tuple(ticket_data("templates"))
+TEMPLATES: tuple[str, ...] = tuple(name for name, spec in ticket_data("templates").items() if not spec.get("late"))
 """The names of the scenario templates; a split may hold out whole ones."""
 
-ABNORMAL_TEMPLATES: tuple[str, ...] = tuple(name for name, spec in ticket_data("templates").items() if spec["abnormal"])
+LATE_TEMPLATES: tuple[str, ...] = tuple(name for name, spec in ticket_data("templates").items() if spec.get("late"))
+"""Those that are drawn only where they are named; see `late_habits`."""
+
+ABNORMAL_TEMPLATES: tuple[str, ...] = tuple(name for name in TEMPLATES if ticket_data("templates")[name]["abnormal"])
 """Those in which something is missing or fails."""
 
 CORRUPTION = "#"
@@ -37,6 +40,7 @@ class Scenario:
         tickets, customers: Records by id, as the tools return them.
         stock: Units by SKU; a SKU that is absent is unknown to the desk.
         answers: What the user answers when asked for the "sku" or the "address"; a missing one is not known.
+        corrections: Field of the ticket → what the request puts in its place ("sku"), or nothing.
         named_ids: Customer and SKU that the request itself names ("customer_id", "sku"), or nothing.
         faults: Tool → "timeout" | "truncated": its first call fails that way.
         true_sku: The SKU the ticket is about, whether or not anybody tells it.
@@ -55,6 +59,7 @@ class Scenario:
     stock: Mapping[str, int]
     answers: Mapping[str, str]
     true_sku: str
+    corrections: Mapping[str, str] = field(default_factory=dict)
     named_ids: Mapping[str, str] = field(default_factory=dict)
     faults: Mapping[str, str] = field(default_factory=dict)
 
@@ -76,8 +81,9 @@ def build_scenario(template: str, seed: int) -> Scenario:
     Raises:
         ConfigError: There is no such template.
     """
-    if template not in TEMPLATES:
-        raise ConfigError.at("template", f"must be one of {', '.join(TEMPLATES)}", template, "choose one of them")
+    known = (*TEMPLATES, *LATE_TEMPLATES)
+    if template not in known:
+        raise ConfigError.at("template", f"must be one of {', '.join(known)}", template, "choose one of them")
     return _Builder(template, seed).build()
 
 
@@ -116,21 +122,18 @@ class _Builder:
         self.customers: dict[str, dict[str, Any]] = {}
         self.stock: dict[str, int] = {}
         self.answers: dict[str, str] = {}
+        self.corrections: dict[str, str] = {}
 
     def build(self) -> Scenario:
         spec = self.spec
         ticket_id, sku = self._fresh("T"), self._fresh_sku()
         customer_id = self._customer()
         self._stock_up(sku)
-        ticket = {
-            "ticket_id": ticket_id,
-            "customer_id": customer_id,
-            "sku": sku,
-            "qty": self.rng.randint(1, 5),
-        }
+        ticket = {"ticket_id": ticket_id, "customer_id": customer_id, "sku": sku, "qty": self.rng.randint(1, 5)}
         self.tickets[ticket_id] = ticket
         self._add_optional_fields(ticket, sku)
         self._lose_sku(ticket, sku)
+        self._outdate_sku(ticket, sku)
         self._lose_address(ticket)
         named = {"customer_id": customer_id, "sku": sku} if spec.get("request_ids") else {}
         legal, wanted = self._statuses()
@@ -149,6 +152,7 @@ class _Builder:
             stock=self.stock,
             answers=self.answers,
             true_sku=sku,
+            corrections=self.corrections,
             named_ids=named,
             faults=dict([reversed(fault.split(":"))]) if fault else {},
         )
@@ -199,12 +203,8 @@ class _Builder:
     def _related(self, sku: str) -> str:
         ticket_id = self._fresh("T")
         self.stock.setdefault(sku, self.rng.randint(20, 90))
-        record = {
-            "ticket_id": ticket_id,
-            "customer_id": self._customer(),
-            "sku": sku,
-            "qty": self.rng.randint(1, 5),
-        }
+        customer_id = self._customer()
+        record = {"ticket_id": ticket_id, "customer_id": customer_id, "sku": sku, "qty": self.rng.randint(1, 5)}
         self.tickets[ticket_id] = record
         return ticket_id
 
@@ -216,6 +216,12 @@ class _Builder:
             ticket["sku"] = sku[:1] + CORRUPTION * 3
         if kind != "given" and self.spec.get("answer", True) and self.spec.get("related") != "source":
             self.answers["sku"] = sku
+
+    def _outdate_sku(self, ticket: dict[str, Any], sku: str) -> None:
+        if self.spec.get("corrects") == "sku":
+            self.corrections["sku"] = sku
+            ticket["sku"] = self._fresh_sku()
+            self.stock[ticket["sku"]] = self.rng.choice((0, self.rng.randint(20, 90)))
 
     def _lose_address(self, ticket: Mapping[str, Any]) -> None:
         kind = self.spec.get("address", "given")
@@ -239,6 +245,8 @@ class _Builder:
         if named:
             ids = {"customer": named["customer_id"], "sku": named["sku"]}
             slots["ids"] = fill(self.rng.choice(banks["request_ids"]), ids, self.rng)
+        if self.corrections:
+            slots["ids"] = fill(self.rng.choice(banks["request_correction"]), self.corrections, self.rng)
         if self.spec.get("fallback"):
             slots["fallback"] = fill(self.rng.choice(banks["request_fallback"][self.spec["fallback"]]), {}, self.rng)
         return phrase("request", slots, self.rng)

@@ -46,7 +46,7 @@ class Walk:
         self.action_flaw: str | None = None
         self.in_stock: int | None = None
         self.updated = False
-        self.status = scenario.wanted_status
+        self.status = Value(scenario.wanted_status)
         self.recovering = False
 
     # Steps
@@ -90,6 +90,11 @@ class Walk:
         """Whether the ticket names its SKU, undamaged."""
         return bool(self.ticket.get("sku")) and CORRUPTION not in self.ticket["sku"]
 
+    def told_sku(self) -> str:
+        """The SKU that the request puts in place of the ticket's, else the ticket's, undamaged; empty without one."""
+        plain = str(self.ticket["sku"]) if self.sku_is_plain() else ""
+        return self.scenario.corrections.get("sku", plain)
+
     def customer_id(self) -> str:
         """Whose address counts: the recipient's, else the customer's."""
         return str(self.ticket.get("ship_to", self.ticket.get("customer_id")))
@@ -116,7 +121,7 @@ class Walk:
             "address": self.address.text or "the customer",
             "action": self.action.replace("_", " "),
             "action_id": self.action_id.text,
-            "status": self.status,
+            "status": self.status.text,
         }
 
 

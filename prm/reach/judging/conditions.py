@@ -9,6 +9,7 @@ from typing import Any
 from prm.reach.judging.bindings import Places
 from prm.reach.judging.logic import Truth, every, negation, some
 from prm.reach.judging.values import exists, passes, values_at
+from prm.reach.judging.wording import shown
 from prm.reach.log.run import ToolCall, ToolResult
 from prm.reach.spec.conditions import Condition, ValueTest
 
@@ -56,12 +57,7 @@ def _failure(condition: Condition, name: str, seen: Seen) -> str:
     if name == "not":
         return "it is what it must not be"
     found = _values(name, seen)
-    return f"{name} is {_shown(found[0]) if found else 'absent'}"
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
+    return f"{name} is {shown(found[0]) if found else 'absent'}"
 
 
 def _truths(condition: Condition, seen: Seen) -> Iterator[tuple[str, Truth]]:

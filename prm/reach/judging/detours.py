@@ -1,4 +1,4 @@
-"""Detours: legal calls beyond the shortest legal path, and the habits that they make over several runs.
+"""Detours: legal calls beyond the shortest legal path.
 
 A call is beyond the path if it did what was asked, is no minefield, stands on values that exist, is not on the path
 (see `legal_path`), is part of no loop, and is neither a right call of a milestone that stayed open nor, where there is
@@ -12,19 +12,15 @@ nothing but free text (a note pad).
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator
 
 from prm.reach.judging.judged_run import JudgedRun
 from prm.reach.judging.loops import loop_chains
 from prm.reach.judging.same_calls import SameCalls
 from prm.reach.judging.shown_values import calls_shown_to_user
-from prm.reach.judging.verdict import Diagnosis, Evidence, RunVerdict
-from prm.reach.judging.wording import shown_arguments
+from prm.reach.judging.verdict import Diagnosis, Evidence
+from prm.reach.judging.wording import shown_call
 from prm.reach.log.run import ToolCall
-
-MIN_RUNS_OF_A_HABIT = 2
 
 
 def detours(judged: JudgedRun) -> Iterator[Diagnosis]:
@@ -109,47 +105,10 @@ def _towards_open_milestones(judged: JudgedRun) -> frozenset[str]:
 
 
 def _evidence(judged: JudgedRun, call: ToolCall, first: ToolCall | None) -> Evidence:
-    shown = f"{call.tool}({shown_arguments(call)})"
+    shown = shown_call(call)
     if first is not None:
         what = f"{shown} was called before, in message {first.batch}"
         return Evidence(call.batch, what, call.id, source_index=first.batch, source_call_id=first.id)
     used = any(not source.echo for _, source in judged.provenance.uses_of(call.id))
     what = "led to nothing that was reached" if used else "returned nothing that was used"
     return Evidence(call.batch, f"{shown} {what}", call.id)
-
-
-@dataclass(frozen=True, slots=True)
-class DetourHabit:
-    """The same extra calls in several runs of one agent.
-
-    Attributes:
-        agent, variant: Whose they are.
-        tool: The tool that is called needlessly.
-        manner: ``repeat``: a call made before is made again; ``unused``: what was returned was not needed.
-        runs: The runs that show it: (scenario, run).
-        completed: How many of them completed all the same.
-    """
-
-    agent: str
-    variant: str
-    tool: str
-    manner: str
-    runs: tuple[tuple[str, int | str], ...]
-    completed: int
-
-
-def detour_habits(verdicts: Iterable[RunVerdict]) -> tuple[DetourHabit, ...]:
-    """The extra calls that recur in two or more runs of an agent, the commonest first."""
-    found: defaultdict[tuple[str, str, str, str], dict[tuple[str, int | str], bool]] = defaultdict(dict)
-    for verdict in verdicts:
-        for diagnosis in verdict.diagnoses:
-            if diagnosis.name == "detour":
-                manner = "repeat" if any(line.source_call_id for line in diagnosis.evidence) else "unused"
-                key = (verdict.agent, verdict.variant, diagnosis.subject, manner)
-                found[key][verdict.scenario, verdict.run] = diagnosis.kind == "strategy"
-    habits = (
-        DetourHabit(*key, runs=tuple(runs), completed=sum(runs.values()))
-        for key, runs in found.items()
-        if len(runs) >= MIN_RUNS_OF_A_HABIT
-    )
-    return tuple(sorted(habits, key=lambda habit: -len(habit.runs)))

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from prm.reach.judging.detours import detours
 from prm.reach.judging.fabrications import fabrications
 from prm.reach.judging.judged_run import JudgedRun
 from prm.reach.judging.loops import loops
-from prm.reach.judging.minefields import MinefieldVerdict
 from prm.reach.judging.plans import plan_contradictions
-from prm.reach.judging.provenance_records import Provenance
 from prm.reach.judging.recoveries import recoveries
 from prm.reach.judging.stops import open_milestones, premature_stops
-from prm.reach.judging.sweep import Swept
-from prm.reach.judging.verdict import Diagnosis, MilestoneVerdict
-from prm.reach.log.run import Run
-from prm.reach.spec.model import Spec
+from prm.reach.judging.verdict import Diagnosis
 
 Family = Callable[[JudgedRun], Iterator[Diagnosis]]
 
@@ -40,27 +35,8 @@ FAMILIES: tuple[Family, ...] = (
 )
 
 
-def diagnose(
-    run: Run,
-    spec: Spec,
-    provenance: Provenance,
-    milestones: tuple[MilestoneVerdict, ...],
-    minefields: Mapping[str, MinefieldVerdict],
-    swept: Swept,
-    path: frozenset[str],
-) -> tuple[Diagnosis, ...]:
-    """Every diagnosis of a run, in the order of the log.
-
-    Args:
-        run: The run.
-        spec: What it was judged by.
-        provenance: Of its arguments.
-        milestones: The verdict on each.
-        minefields: The verdict on each, by name.
-        swept: Which calls match which patterns, and the facts.
-        path: The ids of the calls on a shortest legal path.
-    """
-    judged = JudgedRun(run, spec, provenance, milestones, minefields, swept, path)
+def diagnose(judged: JudgedRun) -> tuple[Diagnosis, ...]:
+    """Every diagnosis of a run, in the order of the log."""
     found = [diagnosis for family in FAMILIES for diagnosis in family(judged)]
-    ordinals = {call.id: call.ordinal for call in run.calls}
+    ordinals = {call.id: call.ordinal for call in judged.run.calls}
     return tuple(sorted(found, key=lambda one: (one.batch, ordinals.get(one.call_id or "", len(ordinals)))))

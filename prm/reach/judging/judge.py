@@ -41,8 +41,7 @@ def judge_in_full(run: Run, spec: Spec) -> tuple[RunVerdict, JudgedRun]:
     minefields = minefield_verdicts(spec, swept)
     path = legal_path(spec, swept, milestones)
     judged = JudgedRun(run, spec, provenance, milestones, minefields, swept, path)
-    diagnoses = diagnose(run, spec, provenance, milestones, minefields, swept, path)
-    return _verdict(judged, diagnoses), judged
+    return _verdict(judged, diagnose(judged)), judged
 
 
 def _verdict(judged: JudgedRun, diagnoses: tuple[Diagnosis, ...]) -> RunVerdict:

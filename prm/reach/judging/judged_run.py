@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from prm.reach.judging.edges import with_givers
 from prm.reach.judging.minefields import MinefieldVerdict
 from prm.reach.judging.provenance_records import Leaf, Provenance
 from prm.reach.judging.sweep import Swept
@@ -83,10 +84,10 @@ class JudgedRun:
             return declared.retry
         return self.spec.envelope.outside if self.spec.envelope is not None else None
 
-    @cached_property
+    @property
     def calls_by_id(self) -> Mapping[str, ToolCall]:
         """Call id → the call."""
-        return {call.id: call for call in self.run.calls}
+        return self.run.calls_by_id
 
     @cached_property
     def calls_of_batch(self) -> Mapping[int, tuple[ToolCall, ...]]:
@@ -95,16 +96,7 @@ class JudgedRun:
 
     def with_givers(self, call_ids: Collection[str]) -> frozenset[str]:
         """The calls, and for each of their arguments the first call whose result gave it, and so on back."""
-        found, waiting = set(call_ids), list(call_ids)
-        while waiting:
-            for leaf in self.provenance.of_call(waiting.pop()):
-                ids = (source.call_id for source in leaf.sources if source.call_id is not None and not source.echo)
-                given = [call_id for call_id in ids if call_id in self.calls_by_id]
-                first = min(given, key=lambda call_id: self.calls_by_id[call_id].ordinal, default=None)
-                if first is not None and first not in found:
-                    found.add(first)
-                    waiting.append(first)
-        return frozenset(found)
+        return with_givers(call_ids, self.swept.leaves, self.calls_by_id)
 
     @cached_property
     def minefield_calls(self) -> frozenset[str]:

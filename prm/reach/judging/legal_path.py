@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from prm.reach.judging.patterns import act_keys
+from prm.reach.judging.edges import with_givers
+from prm.reach.judging.patterns import question_keys
 from prm.reach.judging.sweep import Swept
 from prm.reach.judging.verdict import MilestoneVerdict
 from prm.reach.log.run import ToolCall
@@ -21,23 +22,13 @@ def legal_path(spec: Spec, swept: Swept, milestones: Iterable[MilestoneVerdict])
     """The ids of the calls on the path."""
     milestones = tuple(milestones)
     firm = set(_sources(swept, milestones)) | set(_supports(spec, swept, milestones)) | set(_questions(spec, swept))
-    path = _with_givers(firm | set(_acts(milestones)), swept, _wrong_calls(swept, milestones))
+    calls = swept.run.calls_by_id
+    path = with_givers(firm | set(_acts(milestones)), swept.leaves, calls, _wrong_calls(swept, milestones))
     for milestone in milestones:
         # Whoever took the value first, it is on the path only if no other call on it takes the value too.
         if milestone.used == "flow" and path.isdisjoint(_takers(swept, milestone)):
-            path |= _with_givers({e.call_id for e in milestone.evidence[1:] if e.call_id is not None}, swept, set())
-    return frozenset(path)
-
-
-def _with_givers(calls: set[str], swept: Swept, stalled: set[str]) -> set[str]:
-    """The calls with those that gave them their arguments, and so on back, but not through the `stalled`."""
-    path, waiting = set(calls), list(calls)
-    while waiting:
-        call_id = waiting.pop()
-        for source in _givers(call_id, swept) if call_id not in stalled else ():
-            if source not in path:
-                path.add(source)
-                waiting.append(source)
+            used_by = {evidence.call_id for evidence in milestone.evidence[1:] if evidence.call_id is not None}
+            path |= with_givers(used_by, swept.leaves, calls)
     return path
 
 
@@ -81,9 +72,7 @@ def _supports(spec: Spec, swept: Swept, milestones: Iterable[MilestoneVerdict]) 
 def _questions(spec: Spec, swept: Swept) -> Iterator[str]:
     """Questions asked while a piece of information was known to be missing, once each."""
     for name, information in spec.information.items():
-        own = information.questions
-        prefix, acts = (f"information.{name}", own) if own else ("questions", spec.questions)
-        for key in act_keys(prefix, acts):
+        for key in question_keys(name, information, spec):
             asked = [call for call in swept.certain(key) if swept.facts.truth(name, call.batch) is True]
             yield from (call.id for call in _once_each(asked))
 
@@ -94,12 +83,3 @@ def _once_each(calls: Iterable[ToolCall]) -> Iterator[ToolCall]:
         if call.raw not in seen:
             seen.add(call.raw)
             yield call
-
-
-def _givers(call_id: str, swept: Swept) -> Iterator[str]:
-    """For each argument that was taken from results, the first call that gave it."""
-    for leaf in swept.leaves.get(call_id, ()):
-        ids = [source.call_id for source in leaf.sources if source.call_id is not None and not source.echo]
-        given = [swept.calls_by_id[call_id] for call_id in ids if call_id in swept.calls_by_id]
-        if given:
-            yield min(given, key=lambda call: call.ordinal).id

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from prm.reach.judging.judged_run import JudgedRun
 from prm.reach.judging.same_calls import SameCalls, named_in
 from prm.reach.judging.verdict import Diagnosis, Evidence
-from prm.reach.judging.wording import shown_arguments
+from prm.reach.judging.wording import shown_call
 from prm.reach.log.run import ToolCall, ToolResult
 
 MIN_REPEATS = 2
@@ -115,7 +115,7 @@ def _evidence(judged: JudgedRun, chain: list[ToolCall]) -> Iterator[Evidence]:
     first = chain[0]
     result = judged.result(first)
     index = first.batch if result is None else result.index
-    yield Evidence(first.batch, f"{first.tool}({shown_arguments(first)}) was answered in message {index}", first.id)
+    yield Evidence(first.batch, f"{shown_call(first)} was answered in message {index}", first.id)
     for number, call in enumerate(chain[1:], start=1):
         if number > _MAX_EVIDENCE:
             yield Evidence(chain[-1].batch, f"{len(chain) - number} more repeats follow", chain[-1].id)

@@ -16,11 +16,10 @@ from prm.reach.judging.patterns import SpecPatterns
 from prm.reach.judging.sweep import Swept
 from prm.reach.judging.uses import UNKNOWN_USE, Used, Uses
 from prm.reach.judging.verdict import Evidence, MilestoneVerdict, Moment
+from prm.reach.judging.wording import shown_call
 from prm.reach.log.run import ToolCall
 from prm.reach.spec.conditions import CallPattern
 from prm.reach.spec.model import Milestone, Spec
-
-_MAX_SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,16 +159,6 @@ def source_tools(spec: Spec, source: str | CallPattern) -> frozenset[str]:
     if pattern.effect is not None:
         tools &= frozenset(name for name, tool in spec.tools.items() if tool.effect == pattern.effect)
     return tools & source_tools(spec, pattern.call) if pattern.call is not None else tools
-
-
-def shown_call(call: ToolCall) -> str:
-    """A call in a few words: ``read_ticket(ticket_id='T41')``."""
-    shown = ", ".join(f"{name}={_shown(value)}" for name, value in (call.arguments or {}).items())
-    return f"{call.tool}({shown if len(shown) <= _MAX_SHOWN else f'{shown[:_MAX_SHOWN]}…'})"
-
-
-def _shown(value: object) -> str:
-    return repr(value) if isinstance(value, str | int | float | bool | None) else "…"
 
 
 def _moment(call: ToolCall) -> Moment:

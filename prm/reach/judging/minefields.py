@@ -41,13 +41,14 @@ def _verdict(name: str, minefield: Minefield, spec: Spec, swept: Swept) -> Minef
 def _found(name: str, minefield: Minefield, spec: Spec, swept: Swept) -> Iterator[tuple[Truth, Evidence]]:
     """Every call or message that hits it, or may."""
     what = minefield.title or name.replace("_", " ")
-    seen: set[int] = set()
+    hit: set[int] = set()
     for key in act_keys(f"never.{name}", minefield.acts):
         for ordinal, truth in swept.of(key).items():
             call = swept.run.calls[ordinal]
-            if ordinal not in seen or truth is None:
+            if ordinal not in hit:
                 yield truth, Evidence(call.batch, f"{call.tool}: {what}", call.id)
-            seen.add(ordinal)
+            if truth:
+                hit.add(ordinal)
         for event in swept.speeches.get(key, ()):
             yield True, Evidence(event.index, f"said: {what}")
     if minefield.undeclared:

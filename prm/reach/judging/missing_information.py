@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from prm.reach.judging.edges import covers
-from prm.reach.judging.patterns import act_keys
+from prm.reach.judging.patterns import act_keys, question_keys
 from prm.reach.judging.sweep import Swept
 from prm.reach.judging.verdict import MissingInformation
-from prm.reach.spec.conditions import Act
 from prm.reach.spec.model import Information, Spec
 
 
@@ -35,12 +34,10 @@ def _response(name: str, information: Information, spec: Spec, swept: Swept) -> 
     invented = min((batch for batch in _inventions(information, swept) if batch > since), default=None)
     if invented is not None:
         return MissingInformation(name, "invents", invented)
-    own = information.questions
-    prefix, questions = (f"information.{name}", own) if own else ("questions", spec.questions)
-    asked = _first_act(prefix, questions, swept, since)
+    asked = _first_act(question_keys(name, information, spec), swept, since)
     if asked is not None:
         return MissingInformation(name, "asks", asked)
-    refused = _first_act("refusals", spec.refusals, swept, since)
+    refused = _first_act(act_keys("refusals", spec.refusals), swept, since)
     if refused is not None:
         return MissingInformation(name, "refuses", refused)
     return MissingInformation(name, "other")
@@ -55,13 +52,8 @@ def _inventions(information: Information, swept: Swept) -> Iterator[int]:
                 yield leaf.batch
 
 
-def _first_act(prefix: str, acts: tuple[Act, ...], swept: Swept, since: int) -> int | None:
-    """The first batch after `since` that holds one of the acts."""
-    found = [
-        swept.run.calls[ordinal].batch
-        for key in act_keys(prefix, acts)
-        for ordinal, truth in swept.of(key).items()
-        if truth
-    ]
-    found += [event.index for key in act_keys(prefix, acts) for event in swept.speeches.get(key, ())]
+def _first_act(keys: Sequence[str], swept: Swept, since: int) -> int | None:
+    """The first batch after `since` that holds one of the acts of these keys."""
+    found = [call.batch for key in keys for call in swept.certain(key)]
+    found += [event.index for key in keys for event in swept.speeches.get(key, ())]
     return min((batch for batch in found if batch > since), default=None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from prm.reach.spec.conditions import Act, CallPattern, Condition, FactTerm, First, Speech, ValueTest
-from prm.reach.spec.model import DecidesUse, FlowUse, Spec
+from prm.reach.spec.model import DecidesUse, FlowUse, Information, Spec
 from prm.reach.spec.places import Place, parse_place
 
 OUTCOME_PATHS = frozenset({"status", "ok", "error"})
@@ -74,6 +74,12 @@ def patterns_of(spec: Spec) -> SpecPatterns:
 def act_keys(prefix: str, acts: Iterable[Act]) -> tuple[str, ...]:
     """The keys of a list of acts."""
     return tuple(f"act:{prefix}/{number}" for number, _ in enumerate(acts))
+
+
+def question_keys(name: str, information: Information, spec: Spec) -> tuple[str, ...]:
+    """The keys of what counts as asking for a piece of information: its own questions, else those of the spec."""
+    own = information.questions
+    return act_keys(f"information.{name}", own) if own else act_keys("questions", spec.questions)
 
 
 def _patterns(spec: Spec) -> Iterator[Pattern]:

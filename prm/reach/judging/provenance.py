@@ -57,7 +57,6 @@ class _Trace:
         self._visible = VisibleValues()
         self._derivations = Derivations(spec, self._visible)
         self._schema = SchemaValues(run.trajectory.tools)
-        self._calls = {call.id: call for call in run.calls}
         self._first_gap = _first_gap(run)
 
     def leaves(self) -> Iterator[Leaf]:
@@ -71,8 +70,8 @@ class _Trace:
                     self._derivations.add_call(call)
             elif event.result is not None:
                 self._visible.add_result(event.result)
-                if event.result.call_id in self._calls:
-                    self._derivations.add_result(self._calls[event.result.call_id], event.result)
+                if event.result.call_id in self._run.calls_by_id:
+                    self._derivations.add_result(self._run.calls_by_id[event.result.call_id], event.result)
             elif event.kind in _SAID:
                 self._visible.add_text(event.kind, event.index, event.text)
 

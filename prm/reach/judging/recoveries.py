@@ -10,7 +10,7 @@ outside failure recovers nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from prm.reach.judging.json_leaves import path_text
@@ -50,24 +50,23 @@ class _Recoveries:
     def _puts_right(self, earlier: ToolCall, call: ToolCall) -> bool:
         if earlier.batch >= call.batch:
             return False
-        invented = self._fabricated(earlier)
+        invented, after = self._fabricated(earlier), _telling(self._judged, call)
         if invented:
-            return all(self._is_replaced(path, form, earlier, call) for path, form in invented.items())
+            named = _by_name(after)
+            return all(
+                (earlier.tool == call.tool and after.get(path, form) != form)
+                or (self._is_dropped(form, earlier, call) and bool(named.get(parameter_name(path), set()) - {form}))
+                for path, form in invented.items()
+            )
         if earlier.tool != call.tool:
             return False
-        before, after = (_telling(self._judged, one) for one in (earlier, call))
+        before = _telling(self._judged, earlier)
         refs = {leaf.path for leaf in self._judged.leaves(earlier) if leaf.kind == "ref"}
         return before != after and any(before.get(path) == after.get(path) for path in refs)
 
-    def _is_replaced(self, path: Path, form: str, earlier: ToolCall, call: ToolCall) -> bool:
-        """Whether a value from nowhere has another in its place; one that went through must not be used again."""
-        after = _telling(self._judged, call)
-        if earlier.tool == call.tool and after.get(path, form) != form:
-            return True
-        if self._last_uses.get(form, -1) >= call.ordinal or earlier.tool in self._open_tools:
-            return False
-        name = parameter_name(path)
-        return any(parameter_name(other) == name != "id" and value != form for other, value in after.items())
+    def _is_dropped(self, form: str, earlier: ToolCall, call: ToolCall) -> bool:
+        """Whether a value from nowhere is not used again, and no milestone is open that the call with it was for."""
+        return self._last_uses.get(form, -1) < call.ordinal and earlier.tool not in self._open_tools
 
     @cached_property
     def _open_tools(self) -> frozenset[str]:
@@ -103,7 +102,8 @@ def _evidence(judged: JudgedRun, earlier: ToolCall, call: ToolCall) -> Iterator[
     why = shown(result.status or result.error or "") if result is not None and result.ok is False else ""
     before, after = ({leaf.path: leaf.value for leaf in judged.leaves(one)} for one in (earlier, call))
     places = {parameter_name(path): path for path in after} | {path: path for path in after}
-    changed = [path for path, value in _telling(judged, earlier).items() if value != _telling(judged, call).get(path)]
+    told = _telling(judged, call)
+    changed = [path for path, value in _telling(judged, earlier).items() if value != told.get(path)]
     for path in changed:
         place = places.get(path, places.get(parameter_name(path)))
         now = "nothing" if place is None else shown(after[place])
@@ -122,3 +122,12 @@ def _evidence(judged: JudgedRun, earlier: ToolCall, call: ToolCall) -> Iterator[
 def _telling(judged: JudgedRun, call: ToolCall) -> dict[Path, str]:
     """The arguments but for free text, in normal form."""
     return {leaf.path: normal_form(leaf.value) for leaf in judged.leaves(call) if leaf.kind != "free"}
+
+
+def _by_name(arguments: Mapping[Path, str]) -> dict[str, set[str]]:
+    """Parameter's name → its values; a bare ``id`` names nothing in another tool."""
+    named: dict[str, set[str]] = {}
+    for path, form in arguments.items():
+        if parameter_name(path) != "id":
+            named.setdefault(parameter_name(path), set()).add(form)
+    return named

@@ -20,14 +20,13 @@ class _Shown:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._first: dict[str, str] = {}
-        self._calls = {call.id: call for call in run.calls}
 
     def read(self) -> frozenset[str]:
         shown: set[str] = set()
         for event in self._run.events:
             if event.kind == "assistant" and not event.calls:
                 shown.update(self._first[token] for token in set(tokens_of(event.text)) if token in self._first)
-            elif event.result is not None and event.result.call_id in self._calls:
+            elif event.result is not None and event.result.call_id in self._run.calls_by_id:
                 self._take_in(event)
             elif event.kind in ("user", "system"):
                 self._note(tokens_of(event.text), "")
@@ -38,7 +37,7 @@ class _Shown:
         result = event.result
         if result is None:
             return
-        call = self._calls[result.call_id]
+        call = self._run.calls_by_id[result.call_id]
         for _, leaf in leaves_of(call.arguments or {}):
             self._note(tokens_of_value(leaf), "")
         for _, part, _ in parts_of(result.value):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from prm.reach.judging.judged_run import JudgedRun
 from prm.reach.judging.milestones import source_tools
-from prm.reach.judging.patterns import act_keys
+from prm.reach.judging.patterns import act_keys, question_keys
 from prm.reach.judging.verdict import Diagnosis, Evidence, MilestoneVerdict
 from prm.reach.log.run import Event
 
@@ -96,8 +96,7 @@ def _has_legal_exit(judged: JudgedRun, end: Event) -> bool:
 
 def _asks(judged: JudgedRun, end: Event) -> bool:
     for name, information in judged.spec.information.items():
-        own = information.questions
-        keys = act_keys(f"information.{name}", own) if own else act_keys("questions", judged.spec.questions)
+        keys = question_keys(name, information, judged.spec)
         said = any(event.index == end.index for key in keys for event in judged.swept.speeches.get(key, ()))
         if said and judged.swept.facts.truth(name, end.index) is True:
             return True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from heapq import heappop, heappush
 
 from prm.reach.judging.bindings import Places
@@ -48,11 +47,6 @@ class Swept:
     def certain(self, key: str) -> list[ToolCall]:
         """The calls that match a pattern for certain, in order."""
         return [self.run.calls[ordinal] for ordinal, truth in self.of(key).items() if truth]
-
-    @cached_property
-    def calls_by_id(self) -> Mapping[str, ToolCall]:
-        """Call id → the call."""
-        return {call.id: call for call in self.run.calls}
 
 
 def sweep(run: Run, spec: Spec, patterns: SpecPatterns, provenance: Provenance) -> Swept:

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from prm.reach.judging.assistant_texts import AssistantTexts
 from prm.reach.judging.edges import covers, edges_of, is_target
 from prm.reach.judging.json_leaves import leaves_of, path_text
 from prm.reach.judging.logic import Truth
@@ -14,8 +15,9 @@ from prm.reach.judging.normal_forms import normal_form
 from prm.reach.judging.patterns import SpecPatterns, act_keys
 from prm.reach.judging.provenance_records import Leaf, Source
 from prm.reach.judging.sweep import Swept
-from prm.reach.judging.values import says, spaced_tokens, values_at
+from prm.reach.judging.values import says, values_at
 from prm.reach.judging.verdict import Evidence, Moment
+from prm.reach.judging.wording import shown
 from prm.reach.log.run import Event, ToolCall
 from prm.reach.spec.conditions import FactTerm
 from prm.reach.spec.model import DecidesUse, FlowUse, SaidUse, Spec, Use
@@ -52,8 +54,7 @@ class Uses:
         self._edges = edges_of(swept.leaves)
         self._acts: dict[str, _Acts] = {}
         self._last_open: dict[str, int] = {}
-        self._texts: list[tuple[Event, str]] | None = None
-        self._shown: dict[str, list[int]] = {}
+        self._texts = AssistantTexts(swept.run)
 
     def first_use(self, use: Use, key: str, source: ToolCall) -> Used:
         """The first use of `source` in one form.
@@ -81,7 +82,7 @@ class Uses:
         for leaf, place in self._edges.get(source.id, ()):
             if not is_target(flow.to, leaf) or not any(covers(path, place.path) for path in paths):
                 continue
-            taker = self._swept.calls_by_id[leaf.call_id]
+            taker = self._swept.run.calls_by_id[leaf.call_id]
             takes: Truth = True if flow.where is None else self._swept.of(f"flow:{key}").get(taker.ordinal, False)
             if takes:
                 moment = Moment(taker.batch, taker.ordinal)
@@ -156,39 +157,24 @@ class Uses:
 
     def _said(self, said: SaidUse, source: ToolCall) -> Used:
         result = self._swept.run.results[source.id]
-        best: tuple[int, str, object] | None = None
+        best: tuple[Event, str, object] | None = None
         for path in said.source:
             for item in values_at(result.value, _keys(path)):
                 for leaf_path, value in leaves_of(item):
-                    index = None if is_low_information(value) else self._first_shown(said, value, result.index)
-                    if index is not None and (best is None or index < best[0]):
-                        best = (index, path_text((*_keys(path), *leaf_path)), value)
+                    event = None if is_low_information(value) else self._first_shown(said, value, result.index)
+                    if event is not None and (best is None or event.index < best[0].index):
+                        best = (event, path_text((*_keys(path), *leaf_path)), value)
         if best is None:
             return UNKNOWN_USE if result.incomplete or self._swept.run.calls_only else UNUSED
-        index, where, value = best
-        evidence = Evidence(
-            index, f"{value!r} of {source.tool} was shown", None, "", value, result.index, source.id, where
-        )
-        event = next(event for event, _ in self._assistant_texts() if event.index == index)
+        event, where, value = best
+        what = f"{shown(value)} of {source.tool} was shown"
+        evidence = Evidence(event.index, what, None, "", value, result.index, source.id, where)
         return Used(True, "said", self.moment_of(event), None, (evidence,))
 
-    def _first_shown(self, said: SaidUse, value: object, after: int) -> int | None:
+    def _first_shown(self, said: SaidUse, value: object, after: int) -> Event | None:
         """The first message after `after` that shows a value."""
-        normal = normal_form(value)
-        if normal not in self._shown:
-            found = [event.index for event, text in self._assistant_texts() if f" {normal} " in text]
-            self._shown[normal] = found
-        indices = self._shown[normal]
-        texts = {} if said.words is None else {event.index: event.text for event, _ in self._assistant_texts()}
-        for index in indices[bisect_right(indices, after) :]:
-            if said.words is None or says(said.words, texts[index]):
-                return index
-        return None
-
-    def _assistant_texts(self) -> list[tuple[Event, str]]:
-        if self._texts is None:
-            self._texts = [(event, spaced_tokens(event.text)) for event in self._swept.run.batches if event.text]
-        return self._texts
+        found = self._texts.showing(normal_form(value), after)
+        return next((event for event in found if said.words is None or says(said.words, event.text)), None)
 
     def moment_of(self, event: Event) -> Moment:
         """When something was said: the last call by then."""
@@ -228,5 +214,5 @@ def _keys(path: str) -> tuple[str, ...]:
 
 def _flow_evidence(leaf: Leaf, source: Source) -> Evidence:
     where, taken = path_text(leaf.path), path_text(source.path)
-    what = f"{leaf.value!r} of {taken or 'the result'} went into {leaf.tool}.{where}"
+    what = f"{shown(leaf.value)} of {taken or 'the result'} went into {leaf.tool}.{where}"
     return Evidence(leaf.batch, what, leaf.call_id, where, leaf.value, source.index, source.call_id, taken)

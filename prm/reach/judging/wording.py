@@ -18,12 +18,15 @@ def shown(value: Any) -> str:
     return _cut(repr(value[: MAX_VALUE + 1]) if isinstance(value, str) else repr(value), MAX_VALUE)
 
 
-def shown_arguments(call: ToolCall) -> str:
-    """The arguments of a call, cut to `MAX_CALL` characters; as they were recorded where they are no object."""
+def shown_call(call: ToolCall) -> str:
+    """A call, its arguments cut to `MAX_CALL` characters: ``read_ticket(ticket_id='T41')``.
+
+    Arguments that are no object are shown as they were recorded.
+    """
     if call.arguments is None:
-        return _cut(call.raw, MAX_CALL)
+        return f"{call.tool}({_cut(call.raw, MAX_CALL)})"
     first = islice(leaves_of(call.arguments), _MAX_LEAVES)
-    return _cut(", ".join(f"{path_text(path)}={shown(leaf)}" for path, leaf in first), MAX_CALL)
+    return f"{call.tool}({_cut(', '.join(f'{path_text(path)}={shown(leaf)}' for path, leaf in first), MAX_CALL)})"
 
 
 def _cut(text: str, limit: int) -> str:

@@ -19,7 +19,6 @@ AGENT_OPERATIONS = frozenset({"invoke_agent", "invoke_workflow"})
 CONVERSATION_ID = "gen_ai.conversation.id"
 AGENT_NAME = "gen_ai.agent.name"
 REQUEST_MODEL = "gen_ai.request.model"
-RESPONSE_ID = "gen_ai.response.id"
 ERROR_TYPE = "error.type"
 
 TOOL_NAME = "gen_ai.tool.name"
@@ -36,7 +35,6 @@ DETAILS_EVENT = "gen_ai.client.inference.operation.details"
 
 # Parts of a message
 PART_TEXT = "text"
-PART_REASONING = "reasoning"
 PART_TOOL_CALL = "tool_call"
 PART_TOOL_RESPONSE = "tool_call_response"
 RESPONSE_KEYS = ("response", "result")

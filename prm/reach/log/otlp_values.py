@@ -96,14 +96,14 @@ def attribute_list(attributes: Mapping[str, str | bool | int | float | None]) ->
 
 
 def object_at(value: Any, where: str) -> Mapping[str, Any]:
-    """`value`, which must be an object."""
+    """`value`, which must be an object; else raises RecordError."""
     if not isinstance(value, Mapping):
         raise RecordError.at(where, "must be an object", value, "write OTLP JSON")
     return value
 
 
 def list_at(holder: Any, key: str, where: str) -> list[Any]:
-    """The list under `key`; empty where it is null or absent."""
+    """The list under `key`, empty where it is null or absent; RecordError for anything else."""
     value = object_at(holder, where).get(key)
     if value is None:
         return []
@@ -113,7 +113,7 @@ def list_at(holder: Any, key: str, where: str) -> list[Any]:
 
 
 def text_at(holder: Mapping[str, Any], key: str, where: str) -> str:
-    """The text under `key`; "" where it is null or absent."""
+    """The text under `key`, "" where it is null or absent; RecordError for anything else."""
     value = holder.get(key)
     if value is None:
         return ""

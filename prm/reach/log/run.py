@@ -128,6 +128,11 @@ class Run:
         return tuple(call for event in self.events for call in event.calls)
 
     @cached_property
+    def calls_by_id(self) -> Mapping[str, ToolCall]:
+        """Call id → the call."""
+        return {call.id: call for call in self.calls}
+
+    @cached_property
     def results(self) -> Mapping[str, ToolResult]:
         """Call id → its result; a call without one is absent: what depends on it is unknown."""
         return {event.result.call_id: event.result for event in self.events if event.result is not None}

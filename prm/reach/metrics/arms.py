@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from prm.errors import InputError, RecordError
 from prm.reach.judging.verdict import RunVerdict
 from prm.reach.metrics.estimate import ALL, Arm
+from prm.types import Key
 
 
 def arm_rows(verdicts: Sequence[RunVerdict]) -> dict[Arm, list[int]]:
@@ -29,12 +30,15 @@ def check_verdicts(verdicts: Sequence[RunVerdict], where: str) -> None:
     if not verdicts:
         raise InputError.at(where, "must hold at least one verdict", 0, "judge a log first")
     check_one_spec(verdicts, where)
-    runs = Counter((v.agent, v.variant, v.scenario, v.run, v.identity.key) for v in verdicts)
-    run, times = runs.most_common(1)[0]
-    if times > 1:
-        agent, variant, scenario, number, _ = run
-        name = f"run {number} of {scenario} by {Arm(agent, variant).name}"
-        raise RecordError.at(where, "a run must come once", f"{times} times {name}", "give each verdict file once")
+    check_runs([(Arm(v.agent, v.variant), v.scenario, v.run, v.identity.key) for v in verdicts], where)
+
+
+def check_runs(runs: Sequence[tuple[Arm, str, int | str, Key]], where: str) -> None:
+    """Raises RecordError where a run, as (whose, scenario, repeat, key), comes twice: it would count as a repeat."""
+    for (arm, scenario, number, _), times in Counter(runs).most_common(1):
+        if times > 1:
+            got = f"{times} times run {number} of {scenario} by {arm.name}"
+            raise RecordError.at(where, "a run must come once", got, "give each file once, or name the agents apart")
 
 
 def check_one_spec(verdicts: Sequence[RunVerdict], where: str) -> None:

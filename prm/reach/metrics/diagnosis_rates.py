@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ MAX_CAUSES = 8
 """Of one milestone."""
 
 HABIT_RUNS = 2
-"""A detour that so many runs make is a habit."""
+"""Needless calls of one tool that so many runs make are a habit."""
 
 _NO_CAUSE = ("recovery", "detour", "never_called", "called_wrong")
 """What was put right; what cost calls and broke nothing; and what says that a milestone is open, but not why."""
@@ -44,8 +44,17 @@ def diagnosis_reports(arrays: VerdictArrays, means: ScenarioMeans) -> Later[tupl
             rows[_Kind(diagnosis.name)].append(row)
             if diagnosis.subject:
                 rows[_detailed(diagnosis)].append(row)
-    reports = [_report(kind, rows[kind], len(arrays.verdicts), means) for kind in _in_order(rows)]
+    habits = _habits(arrays.verdicts)
+    reports = [_report(kind, rows[kind], len(arrays.verdicts), habits, means) for kind in _in_order(rows)]
     return lambda: tuple(report() for report in reports)
+
+
+def _habits(verdicts: Sequence[RunVerdict]) -> frozenset[str]:
+    """The tools of detours that recur, whether or not the runs completed all the same."""
+    runs: Counter[str] = Counter()
+    for verdict in verdicts:
+        runs.update({one.subject for one in verdict.diagnoses if one.name == "detour"})
+    return frozenset(tool for tool, count in runs.items() if count >= HABIT_RUNS)
 
 
 def _detailed(diagnosis: Diagnosis) -> _Kind:
@@ -63,12 +72,14 @@ def _in_order(rows: Mapping[_Kind, Sequence[int]]) -> list[_Kind]:
     return [kind for whole in wholes for kind in (whole, *by_name[whole.name])]
 
 
-def _report(kind: _Kind, rows: list[int], n_runs: int, means: ScenarioMeans) -> Later[DiagnosisReport]:
+def _report(
+    kind: _Kind, rows: list[int], n_runs: int, habits: Collection[str], means: ScenarioMeans
+) -> Later[DiagnosisReport]:
     runs = len(set(rows))
     values = np.zeros(n_runs)
     values[rows] = 1
     share = means.of_runs(values)
-    habit = runs >= HABIT_RUNS if kind.name == "detour" and kind.subject else None
+    habit = kind.subject in habits if kind.name == "detour" and kind.subject else None
     words = diagnosis_words(kind.name, kind.subject)
     return lambda: DiagnosisReport(kind.name, kind.subject, kind.kind, share(), runs, len(rows), habit, words)
 

@@ -12,13 +12,13 @@ from prm.errors import InputError
 from prm.evaluation.intervals import check_resampling
 from prm.reach.judging.verdict import RunVerdict
 from prm.reach.log.from_trajectory import run_of_trajectory
-from prm.reach.metrics.arms import arm_rows, check_verdicts
+from prm.reach.metrics.arms import arm_rows, check_runs, check_verdicts
 from prm.reach.metrics.estimate import OUTCOMES, Arm, Settings
 from prm.reach.metrics.node_values import Stability
 from prm.reach.metrics.scenario_means import ScenarioMeans
 from prm.reach.metrics.stability import stability
 from prm.reach.metrics.verdict_arrays import VerdictArrays, encode_verdicts, group_runs
-from prm.types import Trajectory
+from prm.types import Key, Trajectory
 from prm.version import __version__
 
 SCHEMA = "prm.reach.stability/1"
@@ -61,6 +61,8 @@ class _Outcome:
     arm: Arm
     scenario: str
     template: str
+    run: int | str
+    key: Key
     success: float
 
 
@@ -69,7 +71,8 @@ def stability_of_verdicts(verdicts: Sequence[RunVerdict], settings: Settings, wh
 
     Raises:
         ConfigError: A setting is out of range.
-        InputError: There is no verdict, there are several specs, or a run comes twice.
+        InputError: There is no verdict, or there are several specs.
+        RecordError: A run comes twice.
     """
     check_resampling(settings.bootstrap, settings.seed)
     check_verdicts(verdicts, where)
@@ -103,9 +106,11 @@ def stability_of_trajectories(trajectories: Iterable[Trajectory], settings: Sett
     Raises:
         ConfigError: A setting is out of range.
         InputError: There is no run, or none with an outcome.
+        RecordError: A run comes twice.
     """
     check_resampling(settings.bootstrap, settings.seed)
     found = [_outcome(trajectory) for trajectory in trajectories]
+    check_runs([(one.arm, one.scenario, one.run, one.key) for one in found], where)
     if all(np.isnan(outcome.success) for outcome in found):
         todo = "give runs with final_label or reward, or verdicts"
         raise InputError.at(where, "must hold runs with an outcome", f"{len(found)} runs without one", todo)
@@ -120,7 +125,7 @@ def _outcome(trajectory: Trajectory) -> _Outcome:
     run = run_of_trajectory(replace(trajectory, messages=()))
     outcome = run.outcome if run.outcome is not None else _rewarded(trajectory.extra.get("reward"))
     success = float("nan") if outcome is None else float(outcome == 1)
-    return _Outcome(Arm(run.agent, run.variant), run.scenario, run.template, success)
+    return _Outcome(Arm(run.agent, run.variant), run.scenario, run.template, run.run, trajectory.key, success)
 
 
 def _rewarded(reward: object) -> int | None:

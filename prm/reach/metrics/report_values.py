@@ -51,7 +51,7 @@ class DiagnosisReport:
         share: Of runs that have it at least once.
         runs: How many.
         times: How often in all.
-        habit: A detour that recurs in two or more runs; None for all other diagnoses.
+        habit: A detour whose tool is called needlessly in two or more runs; None for all other diagnoses.
         words: What it is, in words.
     """
 

@@ -11,6 +11,7 @@ from rich.text import Text
 from prm.reach.metrics.node_values import Stability
 from prm.reach.metrics.outcome_stability import ArmStability, StabilityFile
 from prm.reach.metrics.terminal_cells import frame, interval_cell, name_cell
+from prm.reach.metrics.words import counted
 
 MAX_K = 8
 """Rows of one curve; the JSON has all."""
@@ -25,8 +26,9 @@ def stability_tables(found: StabilityFile) -> RenderableType:
 
 
 def _title(arm: ArmStability) -> str:
-    clusters = f" of {arm.templates} templates" if arm.templates < arm.scenarios else ""
-    return f"{name_cell(arm.arm.name)}: {arm.runs} runs of {arm.scenarios} scenarios{clusters} (percent)"
+    clusters = f" of {counted(arm.templates, 'template')}" if arm.templates < arm.scenarios else ""
+    runs = f"{counted(arm.runs, 'run')} of {counted(arm.scenarios, 'scenario')}{clusters}"
+    return f"{name_cell(arm.arm.name)}: {runs} (percent)"
 
 
 def _curves(arm: ArmStability) -> Table:

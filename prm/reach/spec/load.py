@@ -8,19 +8,15 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
-from prm.data.jsonl import require_file
-from prm.errors import ConfigError, MissingFileError
+from prm.data.yaml_file import read_yaml
+from prm.errors import ConfigError
 from prm.reach.spec.model import Spec
 from prm.reach.spec.references import reference_problems
 
 SHIPPED: tuple[str, ...] = ("ticket", "airline")
 """The names of the specs that ship."""
-
-MAX_BYTES = 1_000_000
-"""The largest spec file: far above what people write, far below what a YAML reader can hold."""
 
 
 @cache
@@ -74,18 +70,7 @@ def parse_spec(content: Any, where: str) -> Spec:
 
 
 def _read(path: Path) -> Spec:
-    require_file(path)
-    if path.stat().st_size > MAX_BYTES:
-        raise ConfigError.at(str(path), f"a spec has at most {MAX_BYTES} bytes", path.stat().st_size, "name a spec")
-    try:
-        content = yaml.safe_load(path.read_bytes())
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError.at(str(path), "must be YAML", _yaml_problem(error), "fix the file") from None
-    return parse_spec(content, str(path))
-
-
-def _yaml_problem(error: Exception) -> str:
-    return " ".join(str(error).split())
+    return parse_spec(read_yaml(path), str(path))
 
 
 def _remoteness(found: Mapping[str, Any]) -> tuple[int, bool]:
@@ -114,6 +99,3 @@ def _place(where: str, keys: Sequence[str]) -> str:
 def _rule(message: str) -> str:
     text = message.removeprefix("Value error, ")
     return {"Extra inputs are not permitted": "no such key"}.get(text, text[:1].lower() + text[1:])
-
-
-__all__ = ["MAX_BYTES", "SHIPPED", "MissingFileError", "load_spec", "parse_spec", "shipped_spec", "spec_folder"]

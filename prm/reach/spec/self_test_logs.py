@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 from typing_extensions import Self
 
-from prm.data.jsonl import require_file
+from prm.data.yaml_file import read_yaml
 from prm.errors import ConfigError
 from prm.reach.spec.conditions import Name, Strict, listed
 from prm.reach.spec.load import spec_folder
@@ -97,11 +97,11 @@ def self_test_logs(spec: Spec, source: str | Path) -> Mapping[str, SelfTestLog]:
 
     Raises:
         MissingFileError: A file does not exist.
-        ConfigError: A file breaks a rule, or two logs have one name.
+        ConfigError: A file breaks a rule or does not lie beside the spec, or two logs have one name.
     """
     logs: dict[str, SelfTestLog] = {}
     for name in spec.logs:
-        path = spec_folder(source) / name
+        path = _beside(spec_folder(source), name)
         for log, content in _read(path, len(spec.milestones)).items():
             if log in logs:
                 raise ConfigError.at(f"{path}: {log}", "a log's name must be its own", log, "rename one")
@@ -109,12 +109,18 @@ def self_test_logs(spec: Spec, source: str | Path) -> Mapping[str, SelfTestLog]:
     return logs
 
 
+def _beside(folder: Path, name: str) -> Path:
+    """The file of this name in the spec's folder or below it: a spec names no files elsewhere."""
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise ConfigError.at(f"{folder}: logs", "must name files beside the spec", name, "move the logs there")
+    return path
+
+
 def _read(path: Path, milestones: int) -> Mapping[str, SelfTestLog]:
-    require_file(path)
+    content = read_yaml(path)
     try:
-        logs = _LogFile.model_validate(yaml.safe_load(path.read_bytes())).logs
-    except yaml.YAMLError as error:
-        raise ConfigError.at(str(path), "must be YAML", " ".join(str(error).split()), "fix the file") from None
+        logs = _LogFile.model_validate(content).logs
     except ValidationError as error:
         first = error.errors()[0]
         where = f"{path}: {'.'.join(map(str, first['loc']))}"
@@ -170,4 +176,9 @@ def _assistant(message: LoggedMessage, ids: list[str]) -> Message:
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: Any) -> str:
+    """What YAML knows and JSON does not: a date without quotes is meant as the text that it is."""
+    return value.isoformat() if isinstance(value, date) else str(value)

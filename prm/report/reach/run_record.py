@@ -42,7 +42,7 @@ def run_record(verdict: RunVerdict, run: Run | None) -> dict[str, Any]:
         "more_diagnoses": max(0, len(verdict.diagnoses) - MAX_DIAGNOSES),
         "missing": [{"fact": m.fact, "response": m.response, "batch": m.batch} for m in verdict.missing_information],
         "minefields": [name for name, hit in verdict.minefields.items() if hit],
-        "notes": [*verdict.notes, *(() if run is None else run.notes)][:MAX_DIAGNOSES],
+        "notes": list(dict.fromkeys((*verdict.notes, *(() if run is None else run.notes))))[:MAX_DIAGNOSES],
         "messages": messages,
         "skipped": skipped,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from prm.reach.metrics.report_values import ArmReport, Report
 from prm.report.elements import Figure, Section, Table
@@ -19,10 +19,10 @@ MAX_ARMS = 12
 """Agents × variants with figures of their own: those with most runs; the tables hold all."""
 
 
-def reach_sections(report: Report, titles: Mapping[str, str]) -> Iterator[Section]:
-    """All chapters that have something to show; `titles`: milestone → what it is, in words."""
+def reach_sections(report: Report) -> Iterator[Section]:
+    """All chapters that have something to show."""
     for section in (
-        _chain(report, titles),
+        _chain(report),
         _arms(report),
         _differences(report),
         _curves(report),
@@ -59,7 +59,7 @@ def _section(
     )
 
 
-def _chain(report: Report, titles: Mapping[str, str]) -> Section:
+def _chain(report: Report) -> Section:
     text = (
         "How far do runs get, and where does the chain break? A milestone is touched when its tool was called, and "
         "reached when what it returned was used in what came next.\n\n"
@@ -71,10 +71,7 @@ def _chain(report: Report, titles: Mapping[str, str]) -> Section:
     if left_out > 0:
         text += f" The {MAX_ARMS} agents × variants with most runs are drawn; {are(left_out, 'in the tables only')}."
 
-    def draw(arm: ArmReport, name: str) -> Figure | None:
-        return chain_figure(arm, name, titles)
-
-    return _section("chain", "The milestone chain", text, drawn=_per_arm(report, "chain", draw))
+    return _section("chain", "The milestone chain", text, drawn=_per_arm(report, "chain", chain_figure))
 
 
 def _arms(report: Report) -> Section:

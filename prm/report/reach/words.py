@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from prm.reach.metrics.report_values import ArmReport, Report
@@ -12,18 +11,11 @@ from prm.report.reach.shares import share
 
 _MAX_BOTTLENECKS = 4
 _MAX_OTHERS = 8
-_OF_ALL = ((re.compile(r"(?<!\S)\* / "), "all agents / "), (re.compile(r" / \*(?!\w)"), " / all variants"))
 
 
 def full_sentence(finding: str) -> str:
-    """A finding with a capital and a full stop, "*" in words."""
-    return _ended(sentence(_spelled(finding)))
-
-
-def _spelled(finding: str) -> str:
-    for pattern, words in _OF_ALL:
-        finding = pattern.sub(words, finding)
-    return finding
+    """A finding with a capital and a full stop."""
+    return _ended(sentence(finding))
 
 
 def _ended(text: str) -> str:
@@ -41,7 +33,7 @@ def summary_sentences(report: Report, noted: int) -> list[str]:
     if len(arms) == 1:
         found = [*map(full_sentence, _bottleneck_first(arms[0].findings))]
     else:
-        found = [*_who(arms), *_holds_up(arms), *map(_named, _others(report))]
+        found = [*_who(arms), *_holds_up(arms), *map(_ended, _others(report))]
     return [*found, *_notes(report, noted if report.notes else 0)]
 
 
@@ -71,18 +63,14 @@ def _holds_up(arms: Sequence[ArmReport]) -> Iterator[str]:
     for arm in _ranked(arms)[::-1][:_MAX_BOTTLENECKS]:
         first = next((finding for finding in arm.findings if finding.startswith("bottleneck")), None)
         if first is not None:
-            yield _named(f"{arm.arm.name}: {first}")
+            # A sentence that begins with a name keeps its letters.
+            yield _ended(f"{arm.arm.name}: {first}")
 
 
 def _others(report: Report) -> list[str]:
     """The report's findings that are not of one agent × variant alone."""
     own = {f"{arm.arm.name}: {finding}" for arm in report.arms for finding in arm.findings}
     return [finding for finding in report.findings if finding not in own and not finding.endswith(":")][:_MAX_OTHERS]
-
-
-def _named(finding: str) -> str:
-    """A sentence that begins with a name, which keeps its letters."""
-    return _ended(_spelled(finding))
 
 
 def _notes(report: Report, noted: int) -> Iterator[str]:

@@ -49,18 +49,9 @@ def reach_page(report: Report, verdicts: Sequence[RunVerdict], runs: Sequence[Ru
         title="Reach report",
         subtitle=_subtitle(report),
         summary=tuple(summary_sentences(report, sum(bool(one.notes) for one in verdicts))),
-        sections=tuple(reach_sections(report, _titles(verdicts))),
+        sections=tuple(reach_sections(report)),
         parts=(proof, viewer) if found else (viewer,),
     )
-
-
-def _titles(verdicts: Sequence[RunVerdict]) -> dict[str, str]:
-    """Milestone → what it is, in words; "" where no verdict says."""
-    titles: dict[str, str] = {}
-    for verdict in verdicts:
-        for one in verdict.milestones:
-            titles[one.name] = titles.get(one.name) or one.title
-    return titles
 
 
 def _subtitle(report: Report) -> str:

@@ -43,11 +43,16 @@ class PolicyModelOptions(WeightOptions):
         default=None, metadata={"help": "Train only so many top layers (0 = the head alone); None = all."}
     )
     trust_remote_code: bool = field(default=False, metadata={"help": "Run code of the model's repository."})
+    states_cache: str | None = field(
+        default=None, metadata={"help": "Folder that keeps a frozen backbone's states for other runs; None = none."}
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.trainable_layers is not None and self.trainable_layers < 0:
             raise ConfigError.at("trainable_layers", "must be at least 0", self.trainable_layers, "raise it")
+        if self.states_cache is not None and not self.head_only:
+            raise ConfigError.at("states_cache", "keeps what a frozen backbone gives", self.states_cache, "drop it")
 
     @property
     def head_only(self) -> bool:

@@ -16,8 +16,8 @@ from prm.models.checkpoint import CheckpointInfo
 from prm.models.lora import with_lora
 from prm.models.lower_states import LowerStates
 from prm.models.scoring import site_probabilities
-from prm.models.states import site_states
-from prm.models.step_classifier import StepClassifier
+from prm.models.states import StatesCache, backbone_identity, cached_site_states, site_states
+from prm.models.step_classifier import DTYPES, StepClassifier
 from prm.training.classifier_grpo.options import ClassifierGrpoOptions, PolicyModelOptions
 from prm.training.frozen_layers import Passes, lower_states_within, may_cache_lower_states
 from prm.training.shared_options import autocast_dtype
@@ -89,12 +89,24 @@ def start_log_probs(model: Any, rows: Sequence[Row], passes: Passes) -> list[tor
 
 
 def frozen_states(
-    model: Any, rows: Sequence[Row], options: ClassifierGrpoOptions, passes: Passes
+    start: StepClassifier, model: Any, rows: Sequence[Row], options: ClassifierGrpoOptions, passes: Passes
 ) -> list[torch.Tensor] | None:
-    """The head's inputs, computed once, where nothing below it is trained."""
-    if not (options.model.head_only and options.training.cache_frozen_states):
+    """The head's inputs, computed once, where nothing below it is trained.
+
+    Raises:
+        ConfigError: A cache on disk is asked for, and the start's backbone is not the base model's.
+    """
+    choice = options.model
+    if not (choice.head_only and options.training.cache_frozen_states):
         return None
-    return site_states(model, rows, passes.tokens_per_batch, passes.pad_token_id, passes.autocast)
+    how = (passes.tokens_per_batch, passes.pad_token_id, passes.autocast)
+    if choice.states_cache is None:
+        return site_states(model, rows, *how)
+    if start.info.frozen_backbone is None:
+        rule = "needs a start whose backbone was frozen (trainable_layers: 0)"
+        raise ConfigError.at("states_cache", rule, choice.model, "drop it, or train such a start")
+    identity = backbone_identity(start.info.frozen_backbone, DTYPES[choice.dtype], passes.autocast)
+    return cached_site_states(model, rows, *how, StatesCache(Path(choice.states_cache), identity))
 
 
 def frozen_lower_states(

@@ -119,7 +119,7 @@ class _Run:
         return trainer
 
     def _computed_once(self, model: Any, rows: Sequence[Row]) -> tuple[Any, Any]:
-        states = frozen_states(model, rows, self._options, self._passes)
+        states = frozen_states(self._start, model, rows, self._options, self._passes)
         return states, frozen_lower_states(model, rows, self._options, self._passes)
 
     def _validation(self, model: Any) -> ValidationSet | None:

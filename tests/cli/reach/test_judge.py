@@ -72,6 +72,17 @@ def test_a_spec_for_other_logs_is_told(logs: Path, tmp_path: Path) -> None:
     assert "is this the right spec?" in shown
 
 
+def test_titles_are_shown_as_they_are(logs: Path, tmp_path: Path) -> None:
+    path = tmp_path / "shop.yaml"
+    titled = shop(
+        title="Shop [/b]", milestones={"found": {"title": "[red]", "source": {"tool": "find"}, "used": "final"}}
+    )
+    path.write_text(yaml.safe_dump(titled.model_dump(mode="json", by_alias=True, exclude_unset=True)))
+    _, shown = invoke("judge", "--spec", path, "--logs", logs, "--out", tmp_path / "v.jsonl")
+    assert "by Shop [/b]" in shown
+    assert "found  [red]" in shown
+
+
 def test_check_spec_accepts_what_ships() -> None:
     code, shown = invoke("check-spec", "ticket")
     assert code == 0

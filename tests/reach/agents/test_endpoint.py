@@ -123,10 +123,8 @@ def test_the_key_is_sent_and_stands_nowhere_else() -> None:
 
 def test_a_late_answer_is_given_up_and_tried_again() -> None:
     with serving([lambda asked: server.released.wait(30) and says("late"), says("ok")]) as server:  # type: ignore[list-item, return-value]
-        start = time.monotonic()
         reply = endpoint_at(server).answer(ChatRequest(ASKED, TOOLS, timeout_seconds=0.1))
     assert reply.text == "ok"
-    assert time.monotonic() - start < 5
     assert "error" in reply.about["attempts"][0]
 
 

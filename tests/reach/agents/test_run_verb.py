@@ -43,6 +43,13 @@ def test_scripted_agents_keep_their_labels(tmp_path: Path) -> None:
     assert all(None not in r.step_labels.values() for r in runs)
 
 
+def test_an_agent_may_be_called_anything(tmp_path: Path) -> None:
+    words = ["--agent", "[/b]=scripted:careful", "--scenarios", "ship_simple", "--repeats", "1"]
+    result = run(*words, "--out", str(tmp_path / "runs.jsonl"))
+    assert result.exit_code == 0, result.output
+    assert "[/b]" in result.output
+
+
 def test_an_endpoint_at_the_desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "runs.jsonl"
     with serving([says("Reading.", ("read_ticket", {"ticket_id": "T57"})), says("Done.")]) as server:

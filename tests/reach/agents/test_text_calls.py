@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from prm.reach.agents.chat import AgentError, Turn
 from prm.reach.agents.text_calls import HOW_TO_CALL, calls_in, text_turns, tool_prompt
 from prm.reach.desk.variants import load_variant
+from tests.reach.work import growth
 
 TOOLS = ("read", "write")
 
@@ -90,11 +91,16 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 @pytest.mark.parametrize(
     "piece", ['{"a":', "<tool_call>", '[{"a"', "```json\n{", '{"name": "read", "arguments": {', "<think>"]
 )
-def test_hostile_text_takes_near_linear_time(piece: str) -> None:
-    start = time.monotonic()
-    with contextlib.suppress(AgentError):
-        calls_in(piece * 100_000, TOOLS)
-    assert time.monotonic() - start < 5
+def test_hostile_text_is_read_in_near_linear_time(piece: str) -> None:
+    def reading(size: int) -> Callable[[], object]:
+        def read() -> None:
+            with contextlib.suppress(AgentError):
+                calls_in(piece * size, TOOLS)
+
+        return read
+
+    reading(100_000)()
+    assert growth(reading, 1_000) < 2.5
 
 
 def test_a_conversation_without_tools_takes_turns() -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from prm.reach.judging.detours import DetourHabit, detour_habits
 from prm.reach.judging.judge import judge_run
 from prm.reach.judging.verdict import Diagnosis, RunVerdict
 from tests.reach.judging.hand_runs import MISSING, TOOLS, ok, run_of, shop, step
@@ -87,16 +86,6 @@ def test_a_loop_is_told_as_a_loop() -> None:
 
 def test_a_missing_result_accuses_nobody() -> None:
     assert detours(FIND, step(("find", {"name": "chair"}, MISSING)), ORDER) == []
-
-
-def test_the_same_extra_calls_in_two_runs_are_a_habit() -> None:
-    first = replace(verdict(FIND, FIND, ORDER, outcome=1), agent="a", scenario="s1", run=0)
-    second = replace(verdict(FIND, FIND, ORDER, outcome=-1), agent="a", scenario="s2", run=0)
-    unused = replace(verdict(FIND, OTHER, ORDER), agent="a", scenario="s3", run=0)
-    other_agent = replace(second, agent="b")
-    (habit,) = detour_habits([first, second, unused, other_agent])
-    assert habit == DetourHabit("a", "", "find", "repeat", (("s1", 0), ("s2", 0)), completed=1)
-    assert detour_habits([first, unused, other_agent]) == ()
 
 
 def test_a_read_that_only_took_a_value_first_is_one() -> None:

@@ -54,6 +54,17 @@ def test_a_missing_result_leaves_open_whether_it_was_hit() -> None:
     assert hits(user("lamp-4"), unclear, order())["sold_out"] is None
 
 
+def test_of_several_acts_one_that_is_certain_settles_it() -> None:
+    acts = [{"tool": "order", "where": {"result.price": 0}}, {"tool": "order", "where": {"args.note": "free"}}]
+    free = step(("order", {"item": "lamp-4", "note": "free"}, ok({}, cut=True)))
+    paid = step(("order", {"item": "lamp-4", "note": "paid"}, ok({}, cut=True)))
+    for order_of_acts in (acts, acts[::-1]):
+        spec = shop(never={"given_away": {"acts": order_of_acts}})
+        assert judged(spec, user("lamp-4"), free).minefields == {"given_away": True}
+        assert [one.name for one in judged(spec, user("lamp-4"), free).diagnoses].count("minefield") == 1
+        assert judged(spec, user("lamp-4"), paid).minefields == {"given_away": None}
+
+
 def test_broken_arguments_are_no_accusation() -> None:
     broken = [says("", call("order", '{"item": "ch')), ok({})]
     assert hits(user("lamp-4"), broken)["other_item"] is None

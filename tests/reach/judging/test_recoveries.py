@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from prm.reach.judging.judge import judge_run
 from prm.reach.judging.verdict import Diagnosis
-from tests.reach.judging.hand_runs import MISSING, judged, ok, shop, step
+from tests.reach.judging.hand_runs import MISSING, judged, ok, run_of, shop, step
 from tests.reach.log.messages import user
+from tests.reach.work import growth
 
 SPEC = shop(
     tools={
@@ -81,3 +84,18 @@ def test_replacing_it_by_another_invention_recovers_nothing() -> None:
 
 def test_a_success_that_the_log_does_not_hold_recovers_nothing() -> None:
     assert recoveries(FIND, order("shut", REFUSED), order("open", MISSING)) == []
+
+
+def test_calls_of_many_made_up_values_are_put_right_in_linear_time() -> None:
+    spec = shop(
+        tools={"order": {"effect": "write", "parameters": {"items": "ref"}}},
+        milestones={"ordered": {"source": {"tool": "order"}, "used": "final"}},
+    )
+
+    def judging(size: int) -> Callable[[], object]:
+        right, wrong = ([f"{word}-{number}" for number in range(size)] for word in ("lamp", "chair"))
+        refused, done = step(("order", {"items": wrong}, REFUSED)), step(("order", {"items": right}, ok({})))
+        run = run_of(spec, user(" ".join(right)), refused, done)
+        return lambda: judge_run(run, spec)
+
+    assert growth(judging, 100) < 2.5

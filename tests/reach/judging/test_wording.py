@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from prm.reach.judging.wording import MAX_CALL, MAX_VALUE, shown, shown_arguments
+from prm.reach.judging.wording import MAX_CALL, MAX_VALUE, shown, shown_call
 from prm.reach.log.run import ToolCall
 
 
@@ -15,9 +15,9 @@ def test_values_are_cut() -> None:
 
 
 def test_arguments_are_shown_leaf_by_leaf_and_cut() -> None:
-    assert shown_arguments(call({"a": {"b": [1]}, "c": "x"})) == "a.b[0]=1, c='x'"
-    assert len(shown_arguments(call({str(n): "x" * 99 for n in range(99)}))) == MAX_CALL
+    assert shown_call(call({"a": {"b": [1]}, "c": "x"})) == "t(a.b[0]=1, c='x')"
+    assert len(shown_call(call({str(n): "x" * 99 for n in range(99)}))) == MAX_CALL + len("t()")
 
 
 def test_broken_arguments_are_shown_as_recorded() -> None:
-    assert shown_arguments(call(None, '{"a": ')) == '{"a": '
+    assert shown_call(call(None, '{"a": ')) == 't({"a": )'

@@ -44,6 +44,18 @@ def test_a_detour_in_two_runs_is_a_habit_and_in_one_is_not() -> None:
     assert twice[1].kind == "strategy"
 
 
+def test_a_habit_is_one_whether_or_not_its_runs_completed() -> None:
+    completed, failed = (
+        Diagnosis("detour", 3, "c", "read_ticket", kind) for kind in ("strategy", "strategy_insufficient")
+    )
+    found = reports(verdict("r", "a", diagnoses=(completed,)), verdict("m", "b", diagnoses=(failed,)))
+    assert [(one.kind, one.runs, one.habit) for one in found] == [
+        ("", 2, None),
+        ("strategy", 1, True),
+        ("strategy_insufficient", 1, True),
+    ]
+
+
 def test_a_repeats_number_does_not_make_it_another_diagnosis() -> None:
     loops = tuple(Diagnosis("loop", 3, "c", "read_ticket", str(number)) for number in range(5))
     assert [(one.subject, one.times) for one in reports(verdict("r", diagnoses=loops))] == [("", 5), ("read_ticket", 5)]

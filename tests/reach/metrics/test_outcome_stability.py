@@ -9,7 +9,7 @@ import pytest
 
 from prm.data.readers.registry import iterate_all
 from prm.data.schema import read_schema
-from prm.errors import InputError
+from prm.errors import InputError, RecordError
 from prm.reach.metrics.estimate import Arm, Settings
 from prm.reach.metrics.json_form import as_json
 from prm.reach.metrics.outcome_stability import StabilityFile, stability_of_trajectories, stability_of_verdicts
@@ -82,3 +82,8 @@ def test_stability_follows_its_schema() -> None:
         stability_of_verdicts([verdict("r?-tm")], SETTINGS, "v.jsonl"),
     ):
         schema.validate(json.loads(json.dumps(as_json(found), allow_nan=False)))
+
+
+def test_a_run_that_comes_twice_is_refused_and_not_a_repeat() -> None:
+    with pytest.raises(RecordError, match="2 times run 0 of desk/1 by a"):
+        stability_of(trajectory(1, 0, 1), trajectory(1, 1, 1), trajectory(1, 0, 1))

@@ -97,7 +97,7 @@ def test_a_fact_that_asks_for_itself_is_found() -> None:
         ("a: [", "must be YAML"),
         ("- 1", "input should be a valid dictionary"),
         ("", "input should be a valid dictionary"),
-        ("a: &a [*a]", "schema: field required"),
+        ("a: &a [*a]", "aliases written out"),
         ("\x00", "must be YAML"),
         ("!!python/object/apply:os.system ['true']", "must be YAML"),
     ],

@@ -59,6 +59,24 @@ def test_a_wrong_log_file_is_refused_by_its_key(tmp_path: Path, text: str, messa
     assert "\n" not in str(refused.value)
 
 
+def test_logs_lie_beside_their_spec(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("logs: {one: {messages: [{user: a}]}}")
+    (tmp_path / "specs").mkdir()
+    for name in ("../a.yaml", str(tmp_path / "a.yaml")):
+        with pytest.raises(ConfigError, match="must name files beside the spec"):
+            self_test_logs(shop(logs=name), tmp_path / "specs" / "shop.yaml")
+        assert self_test_logs(shop(logs=name.removeprefix("../")), tmp_path / "shop.yaml").keys() == {"one"}
+
+
+def test_a_date_without_quotes_is_the_text_that_it_is(tmp_path: Path) -> None:
+    called = (
+        "logs: {one: {messages: [{calls: {tool: find, args: {day: 2024-05-19}, result: {at: 2024-05-19T10:00:00}}}]}}"
+    )
+    messages = trajectory_of("one", logs(tmp_path, called)["one"]).messages
+    assert messages[0]["tool_calls"][0]["function"]["arguments"] == '{"day": "2024-05-19"}'
+    assert messages[1]["content"] == '{"at": "2024-05-19T10:00:00"}'
+
+
 def test_two_logs_of_one_name_and_a_file_that_is_not_there_are_refused(tmp_path: Path) -> None:
     for name in ("a.yaml", "b.yaml"):
         (tmp_path / name).write_text("logs: {one: {messages: [{user: a}]}}")

@@ -25,6 +25,12 @@ def arm(*letters: str, **more: Any) -> ArmReport:
     return report_of(repeated(*letters, **more)).arms[0]
 
 
+def titled(found: ArmReport, milestone: str, title: str) -> ArmReport:
+    """The same with a title for one milestone."""
+    nodes = (replace(node, title=title) if node.name == milestone else node for node in found.nodes)
+    return replace(found, nodes=tuple(nodes))
+
+
 def texts(drawn_figure: Figure | None) -> list[str]:
     """All that is written in a figure."""
     assert drawn_figure is not None
@@ -33,7 +39,7 @@ def texts(drawn_figure: Figure | None) -> list[str]:
 
 def test_the_chain_writes_shares_ends_and_the_title_of_each_milestone() -> None:
     half = arm("rrrrr", "rrrrr", "rrtmm", "tmmmm")
-    words = texts(chain_figure(half, "chain-1", {"M3": "Stock checked"}))
+    words = texts(chain_figure(titled(half, "M3", "Stock checked"), "chain-1"))
     assert "Stock checked" in words
     assert "4 runs of 4 scenarios" in words
     assert words.count("25 % end here") == 2  # before M1, and before M3
@@ -48,7 +54,7 @@ def test_the_chain_writes_shares_ends_and_the_title_of_each_milestone() -> None:
 
 
 def test_where_nothing_ends_nothing_is_written() -> None:
-    words = texts(chain_figure(arm("rrrrr", "rrrrr"), "chain-1", {}))
+    words = texts(chain_figure(arm("rrrrr", "rrrrr"), "chain-1"))
     assert not [word for word in words if "end here" in word]
 
 
@@ -68,7 +74,7 @@ def test_a_cause_is_what_most_misses_have_in_common() -> None:
 
 
 def test_the_alternative_text_says_what_is_drawn() -> None:
-    found = chain_figure(arm("rrrrr", "rrtmm"), "chain-1", {})
+    found = chain_figure(arm("rrrrr", "rrtmm"), "chain-1")
     assert found is not None
     assert "M3: touched 100 %, reached 50 %, 50 % of runs end before it" in found.alt
 
@@ -146,7 +152,7 @@ def test_names_that_are_hostile_stay_text() -> None:
     chain: dict[str, tuple[str, ...]] = {HOSTILE: (), "$x_1$": (HOSTILE,)}
     found = report_of([verdict("rm", chain, agent=HOSTILE, scenario=HOSTILE)]).arms[0]
     for drawing in (
-        chain_figure(found, "chain-1", {HOSTILE: HOSTILE}),
+        chain_figure(titled(found, HOSTILE, HOSTILE), "chain-1"),
         curves_figure([found], 15),
         first_reach_figure(found, "first-reach-1"),
         grid_figure(found, "grid-1"),
@@ -157,5 +163,5 @@ def test_names_that_are_hostile_stay_text() -> None:
 
 
 def test_a_milestone_that_cannot_be_scored_is_drawn_without_a_share() -> None:
-    words = texts(chain_figure(arm("r?rrr"), "chain-1", {}))
+    words = texts(chain_figure(arm("r?rrr"), "chain-1"))
     assert "reached –" in words

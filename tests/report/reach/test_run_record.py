@@ -34,6 +34,12 @@ def test_without_a_log_there_is_the_evidence_alone() -> None:
     assert record["milestones"][0]["touched"] == 2
 
 
+def test_what_log_and_verdict_both_note_is_shown_once() -> None:
+    noted = replace(verdict("rrrrr"), notes=("call id c repeats",))
+    run = replace(run_of(verdict("rrrrr"), "rrrrr"), notes=("call id c repeats", "the result is null"))
+    assert run_record(noted, run)["notes"] == ["call id c repeats", "the result is null"]
+
+
 def test_of_thousands_of_messages_the_middle_is_left_out() -> None:
     run = run_of(verdict("rrrrr"), "rrrrr")
     messages = [{"role": "assistant", "content": str(number)} for number in range(5_000)]

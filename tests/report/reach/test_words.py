@@ -23,12 +23,12 @@ def test_several_agents_begin_with_who_gets_furthest() -> None:
     assert said[1].startswith("careful / plain: bottleneck M3")
 
 
-def test_names_keep_their_letters_and_stars_become_words() -> None:
+def test_names_keep_their_letters_and_no_star_stands_for_all() -> None:
     verdicts, _ = drawn(40)
     said = summary_sentences(report_of(verdicts), 0)
     assert not any("*" in one for one in said)
     assert not any(one.startswith(("Gpt", "Small")) for one in said)
-    assert full_sentence("* / plain against a / *: worse") == "All agents / plain against a / all variants: worse."
+    assert full_sentence("worse") == "Worse."
 
 
 def test_no_sentence_stands_twice() -> None:

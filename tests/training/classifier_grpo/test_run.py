@@ -144,6 +144,31 @@ def test_a_frozen_backbone_is_read_once_and_its_weights_stay(start: Path, data: 
     assert changed == {"score.weight", "score.bias"}
 
 
+def test_a_fitted_head_goes_on_from_states_that_are_kept_on_disk(backbone: Path, data: Path, tmp_path: Path) -> None:
+    begun, states = tmp_path / "start", tmp_path / "states"
+    options = ["--model", str(backbone), "--train_data", str(data / "nine.jsonl"), "--output_dir", str(begun)]
+    fitted = ("--trainable_layers", "0", "--head", "mixed", "--head_reads", "site:1", "--head_l2", "0.1", "--use_cpu", "true")
+    train_supervised(parse_recipe(None, [*options, *fitted, "--save_strategy", "no"]))
+    frozen = ("--trainable_layers", "0")
+    train(begun, data, tmp_path / "a", *frozen)
+    train(begun, data, tmp_path / "b", *frozen, "--states_cache", str(states))
+    assert list(states.glob("*.safetensors"))
+    again = train(begun, data, tmp_path / "c", *frozen, "--states_cache", str(states))
+    _assert_same_weights(tmp_path / "a", tmp_path / "b", atol=1e-5)
+    _assert_same_weights(tmp_path / "b", tmp_path / "c", atol=0)
+    runs = list(read_trajectories(data / "validation.jsonl"))
+    scores = summary(runs, StepClassifier.from_pretrained(tmp_path / "c", device="cpu").score(runs))
+    assert scores["step_acc"] == pytest.approx(again["eval_step_acc"])
+
+
+def test_states_are_kept_for_a_frozen_backbone_only(start: Path, data: Path, tmp_path: Path) -> None:
+    cache = ("--states_cache", str(tmp_path / "states"))
+    with pytest.raises(ConfigError, match="states_cache: keeps what a frozen backbone gives"):
+        train(start, data, tmp_path / "a", "--trainable_layers", "1", *cache)
+    with pytest.raises(ConfigError, match="states_cache: needs a start whose backbone was frozen"):
+        train(start, data, tmp_path / "b", "--trainable_layers", "0", *cache)
+
+
 def test_cached_lower_layers_give_the_weights_of_an_uncached_run(start: Path, data: Path, tmp_path: Path) -> None:
     partly = ("--trainable_layers", "1")
     train(start, data, tmp_path / "a", *partly)

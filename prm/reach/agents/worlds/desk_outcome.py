@@ -73,7 +73,7 @@ def _legal_actions(scenario: Scenario) -> list[tuple[str, str]]:
 
 def right_sku(scenario: Scenario) -> str | None:
     """The SKU that the ticket is about, where the records or the user can tell one that the desk knows."""
-    recorded = _whole(scenario.tickets[scenario.ticket_id]["sku"])
+    recorded = scenario.corrections.get("sku") or _whole(scenario.tickets[scenario.ticket_id]["sku"])
     if recorded is None and "related" in scenario.tickets[scenario.ticket_id]:
         recorded = _whole(scenario.tickets[scenario.tickets[scenario.ticket_id]["related"]]["sku"])
     return recorded if recorded in scenario.stock else scenario.answers.get("sku")

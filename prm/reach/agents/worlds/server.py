@@ -17,6 +17,7 @@ may have been done.
 
 from __future__ import annotations
 
+import http.client
 import json
 import urllib.error
 import urllib.request
@@ -137,7 +138,7 @@ def exchange(url: str, body: Mapping[str, Any] | None, seconds: float) -> Any:
 
     Raises:
         TimeoutError: It took longer. OSError: It could not be reached, or answered with an error's status.
-        ValueError: The answer is no JSON, or larger than 10 MB.
+        ValueError: The answer is no HTTP or no JSON, or larger than 10 MB.
     """
     data = None if body is None else json.dumps(body).encode("ascii")
     request = urllib.request.Request(url, data, {"Content-Type": "application/json", "Accept": "application/json"})
@@ -149,7 +150,10 @@ def exchange(url: str, body: Mapping[str, Any] | None, seconds: float) -> Any:
             content: bytes = response.read(_MAX_BYTES + 1)
             return content
 
-    content = within(seconds, read)
+    try:
+        content = within(seconds, read)
+    except http.client.HTTPException as error:
+        raise ValueError(f"no answer in HTTP: {type(error).__name__}: {error}") from None
     if len(content) > _MAX_BYTES:
         raise ValueError("the answer is larger than 10 MB")
     return parse_json(content, "answer")

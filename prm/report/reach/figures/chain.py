@@ -24,16 +24,11 @@ _NOTABLE = 0.05
 
 
 @figure
-def chain_figure(arm: ArmReport, name: str, titles: Mapping[str, str]) -> Drawing | None:
-    """The graph of one agent × variant; None without milestones.
-
-    Args:
-        arm: What was measured.
-        name: Of the figure.
-        titles: Milestone → what it is, in words.
-    """
+def chain_figure(arm: ArmReport, name: str) -> Drawing | None:
+    """The graph of one agent × variant, in a figure called `name`; None without milestones."""
     if not arm.nodes:
         return None
+    titles = {node.name: node.title for node in arm.nodes}
     where = places({node.name: node.after for node in arm.nodes}, titles)
     canvas = new_canvas(where.height)
     axes = pixels(canvas)

@@ -83,6 +83,12 @@ def test_out_of_stock_the_users_wish_counts() -> None:
     assert not outcome("out_of_stock_substitute", {"action": "substitute"})
 
 
+def test_the_item_that_the_request_corrects_counts() -> None:
+    stale = scenario_of(desk_tasks("corrected_item", [3])[0])
+    assert outcome("corrected_item", {})
+    assert not outcome("corrected_item", {"sku": stale.tickets[stale.ticket_id]["sku"]})
+
+
 def test_what_is_missing_may_be_asked_for_until_it_was_told() -> None:
     ask = Call("ask_user", {"question": "Which SKU is it?"})
     assert outcome("missing_sku", {"action": "request_info", "sku": ""})

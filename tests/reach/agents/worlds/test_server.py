@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -154,7 +155,15 @@ def test_a_server_that_declares_no_tools_is_refused_in_one_line(value: Any) -> N
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:9/", "file:///etc/hosts", "http://"])
+def test_what_does_not_speak_http_is_refused_in_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        threading.Thread(target=lambda: other.accept()[0].sendall(b"220 mail.example\r\n"), daemon=True).start()
+        with pytest.raises(ConfigError, match="must answer") as caught:
+            ServerWorld(f"http://127.0.0.1:{other.getsockname()[1]}/", 5)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/", "http://a b/", "file:///etc/hosts", "http://"])
 def test_an_address_without_a_server_is_refused_in_one_line(url: str) -> None:
     with pytest.raises(ConfigError) as caught:
         ServerWorld(url, 5)
