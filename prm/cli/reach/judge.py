@@ -122,12 +122,13 @@ def _log_table(report: SpecReport) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
+    from prm.reach.judging.wording import LETTERS
+
     table = Table(title=f"{len(report.logs)} logs", title_justify="left", box=None)
     for name in ("log", "milestones", "minefields", "diagnoses", ""):
         table.add_column(name)
-    letters = {"reached": "r", "touched": "t", "missed": "m", "n/a": "–", "unscorable": "?"}
     for log in report.logs:
-        standings = " ".join(letters[milestone.standing] for milestone in log.verdict.milestones)
+        standings = " ".join(LETTERS[milestone.standing] for milestone in log.verdict.milestones)
         hit = ", ".join(name for name, is_hit in log.verdict.minefields.items() if is_hit)
         found = ", ".join(sorted({diagnosis.name for diagnosis in log.verdict.diagnoses}))
         table.add_row(*map(escape, (log.name, standings, hit, found, "wrong" if log.problems else "as it says")))

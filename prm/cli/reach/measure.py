@@ -10,6 +10,7 @@ import typer
 from prm.cli.evaluate import ManyValues
 
 if TYPE_CHECKING:
+    from prm.reach.judging.verdict import RunVerdict
     from prm.reach.metrics.estimate import Settings
     from prm.reach.metrics.outcome_stability import StabilityFile
     from prm.reach.metrics.report_values import Report
@@ -112,7 +113,6 @@ def _measured(files: list[Path], settings: Settings, out: Path, page: _Page | No
     """Measures verdicts and writes reach.json and, where it is wanted, the page."""
     from prm.cli.progress import stages
     from prm.data.jsonl import write_json
-    from prm.reach.log.read import read_runs
     from prm.reach.metrics.json_form import as_json as to_json
     from prm.reach.metrics.report import build_report
     from prm.reach.metrics.sources import load_verdicts
@@ -120,17 +120,21 @@ def _measured(files: list[Path], settings: Settings, out: Path, page: _Page | No
     with stages() as stage:
         stage("reading the verdicts")
         verdicts = load_verdicts(files)
-        stage("reading the logs")
-        runs = [] if page is None else [run for log in page.logs for run in read_runs(log, page.reader)]
         stage(f"measuring {len(verdicts)} runs")
         found = build_report(verdicts, settings, ", ".join(map(str, files)))
-        write_json(out / _REPORT_FILE, to_json(found))
         if page is not None:
-            from prm.report.reach.write import write_reach_report
-
-            stage("writing the page")
-            write_reach_report(found, verdicts, runs, out)
+            stage("reading the logs and writing the page")
+            _write_page(found, verdicts, page, out)
+        write_json(out / _REPORT_FILE, to_json(found))
     return found
+
+
+def _write_page(found: Report, verdicts: list[RunVerdict], page: _Page, out: Path) -> None:
+    from prm.reach.log.read import read_runs
+    from prm.report.reach.write import write_reach_report
+
+    runs = (run for log in page.logs for run in read_runs(log, page.reader))
+    write_reach_report(found, verdicts, runs, out)
 
 
 def compare(

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from prm.reach.judging.agreement_with_habits import Agreement, diagnosis_agreement, habit_agreement
 from prm.reach.judging.verdict import RunVerdict
+from prm.reach.judging.wording import LETTERS
 from prm.types import Trajectory
 
 Judged = Sequence[tuple[Trajectory, RunVerdict]]
-
-_LETTERS = {"reached": "r", "touched": "t", "missed": "m", "n/a": "–", "unscorable": "?"}
 
 
 def diagnosis_table(runs: Judged) -> str:
@@ -32,7 +31,7 @@ def verdict_table(runs: Judged) -> str:
     covered: Counter[str] = Counter()
     for _, verdict in runs:
         habit = verdict.habit or ""
-        chains[habit][" ".join(_LETTERS[milestone.standing] for milestone in verdict.milestones)] += 1
+        chains[habit][" ".join(LETTERS[milestone.standing] for milestone in verdict.milestones)] += 1
         covered[habit] += verdict.covered is True
     rows = [
         (habit or "none (clean)", sum(seen.values()), f"{covered[habit] / sum(seen.values()):.0%}", _commonest(seen))

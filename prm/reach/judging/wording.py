@@ -1,12 +1,17 @@
-"""Values and calls as a line of evidence shows them: short, however large they are."""
+"""Values and calls as a line of evidence shows them: short, however large they are. And standings, in a letter."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
 from prm.reach.judging.json_leaves import leaves_of, path_text
+from prm.reach.judging.verdict import Standing
 from prm.reach.log.run import ToolCall
+
+LETTERS: Mapping[Standing, str] = {"reached": "r", "touched": "t", "missed": "m", "n/a": "–", "unscorable": "?"}
+"""Standings in one letter each, for a chain of them in a line."""
 
 MAX_VALUE = 120
 MAX_CALL = 200

@@ -19,6 +19,9 @@ from prm.reach.log.run import Run
 from prm.reach.log.tables import CSV_ENDINGS
 from prm.types import Trajectory
 
+_VERDICTS = "prm.reach.verdict/"
+"""What the schema of a verdict begins with."""
+
 LogReader: TypeAlias = Callable[[str], Iterable[Row]]
 
 LOG_READERS: Mapping[str, LogReader] = {"flat": flat.read, "otel": otel.read, "operations": operations.read}
@@ -75,11 +78,18 @@ def _log_of_line(line: bytes, where: str) -> str | None:
         return "otel" if line.removeprefix(b"\xef\xbb\xbf").strip() == b"{" else None
     if "messages" in record:
         return None
+    _refuse_verdicts(record, where)
     if otel.is_document(record):
         return "otel"
     if flat.is_flat(record):
         return "flat"
     return "operations" if operations.is_operation(record) else None
+
+
+def _refuse_verdicts(record: Mapping[str, Any], where: str) -> None:
+    """Raises RecordError where a record is no log but what was found out about one."""
+    if str(record.get("schema")).startswith(_VERDICTS) or "resourceLogs" in record:
+        raise RecordError.at(where, "must be a log", "verdicts", "give the log that was judged")
 
 
 def _runs(source: str, name: str, envelope: Envelope | None) -> Iterator[Run]:
@@ -88,6 +98,7 @@ def _runs(source: str, name: str, envelope: Envelope | None) -> Iterator[Run]:
         for row in log_reader(source):
             yield run_of_trajectory(parse_row(row), envelope)
     elif name in BUILT_IN or ":" not in name:
+        _refuse_unknown(name)
         for trajectory in iterate_all([source], name):
             yield run_of_trajectory(trajectory, envelope)
     else:
@@ -103,6 +114,15 @@ def _log_reader(name: str) -> LogReader | None:
     if ":" not in name and name not in BUILT_IN and base in LOG_READERS:
         raise ConfigError.at("--reader", "takes no declaration", name, f"give {base} alone")
     return None
+
+
+def _refuse_unknown(name: str) -> None:
+    try:
+        load_reader(name)
+    except ConfigError:
+        known = ", ".join((*LOG_READERS, *BUILT_IN))
+        rule = f"must be one of {known}, or module:function"
+        raise ConfigError.at("--reader", rule, name, "name a reader") from None
 
 
 def _own_runs(source: str, name: str, envelope: Envelope | None) -> Iterator[Run]:

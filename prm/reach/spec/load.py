@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import as_file, files
@@ -61,21 +62,31 @@ def parse_spec(content: Any, where: str) -> Spec:
     try:
         spec = Spec.model_validate(content)
     except ValidationError as error:
-        first = min(error.errors(), key=_remoteness)
-        rule, todo = _rule(first["msg"]), "fix it; `prm schema reach-spec` prints what a spec may hold"
-        raise ConfigError.at(_place(where, _keys(first["loc"])), rule, first["input"], todo) from None
+        todo = "fix it; `prm schema reach-spec` prints what a spec may hold"
+        raise refusal(error, where, todo) from None
     for key, rule, got in reference_problems(spec):
         raise ConfigError.at(f"{where}: {key}", rule, got, "fix the name")
     return spec
+
+
+def refusal(error: ValidationError, where: str, todo: str) -> ConfigError:
+    """What is wrong with a file, as one line: of all that the validator found, what says most."""
+    first = min(error.errors(), key=_remoteness)
+    keys = _keys(first["loc"])
+    if keys and keys[-1] == "[key]":
+        return ConfigError.at(_place(where, keys[:-2]), "a key must be text", first["input"], "put it in quotes")
+    return ConfigError.at(_place(where, keys), _rule(first["msg"]), first["input"], todo)
 
 
 def _read(path: Path) -> Spec:
     return parse_spec(read_yaml(path), str(path))
 
 
-def _remoteness(found: Mapping[str, Any]) -> tuple[int, bool]:
-    """Of several errors that one value gives, the one deepest in the file says most; of these not a mere type."""
-    return -len(_keys(found["loc"])), str(found["type"]).endswith("_type")
+def _remoteness(found: Mapping[str, Any]) -> tuple[int, bool, bool]:
+    """Of several errors that one value gives, the one deepest in the file says most; of these a key that there is not
+    (what is missing beside it is likely that key, misspelt), and not a mere type."""
+    kind = str(found["type"])
+    return -len(_keys(found["loc"])), kind != "extra_forbidden", kind.endswith("_type")
 
 
 def _keys(location: Sequence[str | int]) -> list[str]:
@@ -89,6 +100,7 @@ def _keys(location: Sequence[str | int]) -> list[str]:
     return kept
 
 
+_MODEL = re.compile(r" or instance of \w+$")
 _ALTERNATIVES = frozenset({"str", "int", "float", "bool", "Facts", "First", "CallPattern", "Speech"})
 
 
@@ -97,5 +109,5 @@ def _place(where: str, keys: Sequence[str]) -> str:
 
 
 def _rule(message: str) -> str:
-    text = message.removeprefix("Value error, ")
+    text = _MODEL.sub("", message.removeprefix("Value error, "))
     return {"Extra inputs are not permitted": "no such key"}.get(text, text[:1].lower() + text[1:])

@@ -8,17 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from prm.reach.spec.conditions import CallPattern, Condition, Facts, First, Speech, ValueTest
-from prm.reach.spec.model import (
-    DecidesUse,
-    Derivation,
-    Fact,
-    FlowUse,
-    Information,
-    Milestone,
-    Minefield,
-    Parameter,
-    Spec,
-)
+from prm.reach.spec.model import DecidesUse, Derivation, Fact, FlowUse, Information, Milestone, Spec
 from prm.reach.spec.places import TEXTS, parse_place
 
 Problem = tuple[str, str, str]
@@ -91,16 +81,7 @@ def _references(spec: Spec, part: Any) -> Iterator[tuple[str, Iterable[str], Ite
     elif isinstance(part, Fact):
         yield "of", spec.calls, _named(part.of)
     elif isinstance(part, Milestone):
-        yield "after", spec.milestones, part.after
-        yield "supports", spec.calls, part.supports
-        yield "when", spec.facts, fact_names(part.when)
-        yield "unless", spec.facts, fact_names(part.unless)
-        yield "source", spec.calls, [name for way in part.ways for name in _named(way.source)]
-        yield (
-            "used",
-            spec.facts,
-            [name for way in part.ways for use in way.used if use.decides for name in fact_names(use.decides.fact)],
-        )
+        yield from _milestone_references(spec, part)
     elif isinstance(part, FlowUse | Information):
         targets = part.to if isinstance(part, FlowUse) else part.parameters
         yield "to" if isinstance(part, FlowUse) else "parameters", spec.tools, [t.partition(".")[0] for t in targets]
@@ -111,8 +92,16 @@ def _references(spec: Spec, part: Any) -> Iterator[tuple[str, Iterable[str], Ite
     elif isinstance(part, Spec):
         yield "information", spec.facts, part.information
         yield "legal_exits", _act_lists(spec), [name for name in part.legal_exits if isinstance(name, str)]
-    elif isinstance(part, Minefield | Parameter):
-        return
+
+
+def _milestone_references(spec: Spec, part: Milestone) -> Iterator[tuple[str, Iterable[str], Iterable[str]]]:
+    decides = [use.decides for way in part.ways for use in way.used if use.decides is not None]
+    yield "after", spec.milestones, part.after
+    yield "supports", spec.calls, part.supports
+    yield "when", spec.facts, fact_names(part.when)
+    yield "unless", spec.facts, fact_names(part.unless)
+    yield "source", spec.calls, [name for way in part.ways for name in _named(way.source)]
+    yield "used", spec.facts, [name for one in decides for name in fact_names(one.fact)]
 
 
 def _owners(spec: Spec) -> set[str]:

@@ -14,7 +14,7 @@ from typing_extensions import Self
 from prm.data.yaml_file import read_yaml
 from prm.errors import ConfigError
 from prm.reach.spec.conditions import Name, Strict, listed
-from prm.reach.spec.load import spec_folder
+from prm.reach.spec.load import refusal, spec_folder
 from prm.reach.spec.model import Spec
 from prm.types import Message, RunIdentity, Trajectory
 
@@ -122,9 +122,7 @@ def _read(path: Path, milestones: int) -> Mapping[str, SelfTestLog]:
     try:
         logs = _LogFile.model_validate(content).logs
     except ValidationError as error:
-        first = error.errors()[0]
-        where = f"{path}: {'.'.join(map(str, first['loc']))}"
-        raise ConfigError.at(where, first["msg"], first["input"], "fix the log") from None
+        raise refusal(error, str(path), "fix the log") from None
     for name, log in logs.items():
         if log.expect is not None and len(log.expect.verdicts) != milestones:
             rule = f"must have a letter for each of {milestones} milestones"

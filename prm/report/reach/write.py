@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from prm.reach.judging.verdict import RunVerdict
@@ -21,14 +21,15 @@ from prm.report.reach.words import summary_sentences
 
 
 def write_reach_report(
-    report: Report, verdicts: Sequence[RunVerdict], runs: Sequence[Run], out_dir: Path
+    report: Report, verdicts: Sequence[RunVerdict], runs: Iterable[Run], out_dir: Path
 ) -> list[Path]:
     """Writes the page into `out_dir`; see `prm.report.folder.write_page`.
 
     Args:
         report: What was measured.
         verdicts: The verdicts that it was measured on.
-        runs: Their logs, matched by key, agent and variant; may hold fewer, more or none.
+        runs: Their logs, matched by key, agent and variant; may hold fewer, more or none. Read one at a time: only
+            those that the page shows are kept.
         out_dir: The folder; made where it does not exist.
 
     Returns:
@@ -37,12 +38,12 @@ def write_reach_report(
     return write_page(out_dir, reach_page(report, verdicts, runs))
 
 
-def reach_page(report: Report, verdicts: Sequence[RunVerdict], runs: Sequence[Run]) -> Page:
+def reach_page(report: Report, verdicts: Sequence[RunVerdict], runs: Iterable[Run]) -> Page:
     """The page as values; arguments as of `write_reach_report`."""
     names = run_names(verdicts)
     found = found_diagnoses(verdicts)
     chosen = sampled(verdicts, (example.run for one in found for example in one.examples))
-    logs = {log_key(run): run for run in reversed(runs)}
+    logs = _logs(runs, {log_key(verdicts[number]) for number in chosen})
     proof = evidence_part(found, verdicts, names, logs, frozenset(chosen))
     viewer = viewer_part(viewer_data(verdicts, names, logs, chosen))
     return Page(
@@ -52,6 +53,16 @@ def reach_page(report: Report, verdicts: Sequence[RunVerdict], runs: Sequence[Ru
         sections=tuple(reach_sections(report)),
         parts=(proof, viewer) if found else (viewer,),
     )
+
+
+def _logs(runs: Iterable[Run], wanted: Collection[tuple[str, ...]]) -> dict[tuple[str, ...], Run]:
+    """`log_key` → the first run of that key, for the wanted keys."""
+    logs: dict[tuple[str, ...], Run] = {}
+    for run in runs:
+        key = log_key(run)
+        if key in wanted:
+            logs.setdefault(key, run)
+    return logs
 
 
 def _subtitle(report: Report) -> str:

@@ -34,6 +34,8 @@ def changed(key: str, value: Any) -> dict[str, Any]:
         ("milestone", {}, "s.yaml: milestone: no such key"),
         ("schema", "prm.reach.spec/2", "s.yaml: schema: input should be 'prm.reach.spec/1'"),
         ("name", "two words", "s.yaml: name: "),
+        ("tools.find", {"efect": "read"}, "s.yaml: tools.find.efect: no such key"),
+        ("tools.find.parameters", {5: "ref"}, "s.yaml: tools.find.parameters: a key must be text, got 5"),
         ("tools.find.effect", "look", "s.yaml: tools.find.effect: "),
         ("tools.find.parameters.name", "id", "s.yaml: tools.find.parameters.name.class: "),
         ("tools.find.poll", 1, "s.yaml: tools.find.poll: "),
@@ -95,7 +97,7 @@ def test_a_fact_that_asks_for_itself_is_found() -> None:
     ("text", "message"),
     [
         ("a: [", "must be YAML"),
-        ("- 1", "input should be a valid dictionary"),
+        ("- 1", "input should be a valid dictionary, got"),
         ("", "input should be a valid dictionary"),
         ("a: &a [*a]", "aliases written out"),
         ("\x00", "must be YAML"),

@@ -47,7 +47,7 @@ def test_a_log_becomes_a_trajectory_without_labels(tmp_path: Path) -> None:
         ("logs: {}", "a.yaml: logs: "),
         ("a: [", "must be YAML"),
         ("logs: {one: {messages: [{user: a, say: b}]}}", "must be exactly one of system, user, and say"),
-        ("logs: {one: {messages: [{usr: a}]}}", "a.yaml: logs.one.messages.0"),
+        ("logs: {one: {messages: [{usr: a}]}}", "a.yaml: logs.one.messages[0].usr: no such key"),
         ("logs: {one: {expect: {verdicts: rr}, messages: [{user: a}]}}", "must have a letter for each of 1 milestones"),
         ("logs: {one: {expect: {verdicts: x}, messages: [{user: a}]}}", "a.yaml: logs.one.expect.verdicts"),
     ],

@@ -149,3 +149,10 @@ def test_scripts_parse(name: str, tmp_path: Path) -> None:
     module = tmp_path / f"{name}.mjs"
     module.write_text(reach_asset(name), encoding="utf-8")
     subprocess.run(["node", "--check", str(module)], check=True, capture_output=True)
+
+
+def test_logs_are_read_one_at_a_time_and_the_first_of_a_key_is_shown() -> None:
+    verdicts, runs = drawn(5)
+    report = report_of(verdicts)
+    other = [replace(run, trajectory=replace(run.trajectory, messages=())) for run in runs]
+    assert reach_page(report, verdicts, iter([*runs, *other])) == reach_page(report, verdicts, runs)

@@ -21,8 +21,8 @@ from typing import Any, Literal, cast, get_args
 from prm.errors import ConfigError
 from prm.reach.agents.task import Task
 from prm.reach.agents.worlds.envelopes import failed, is_damaged, timed_out
-from prm.reach.agents.worlds.world import World, WorldRun
-from prm.reach.desk.environment import Call, CallCapReached, Envelope
+from prm.reach.agents.worlds.world import World, WorldRun, refuse_beyond_cap
+from prm.reach.desk.environment import Call, Envelope
 from prm.reach.desk.scenarios import CORRUPTION
 
 Kind = Literal["timeout", "error", "truncated", "missing", "corrupted"]
@@ -139,9 +139,7 @@ class DirtyRun:
 
     def execute(self, calls: Sequence[Call]) -> list[Envelope]:
         """See `Environment.execute`."""
-        if len(calls) > self.calls_left:
-            left = f"{self.calls_left} are left"
-            raise CallCapReached.at("tools", "calls must stay under the cap", len(calls), left)
+        refuse_beyond_cap(len(calls), self.calls_left)
         return [self._execute_one(call) for call in calls]
 
     def final_success(self) -> bool | None:

@@ -19,7 +19,8 @@ from prm.reach.agents.own_code import code_digest, load_object
 from prm.reach.agents.task import Task
 from prm.reach.agents.worlds.declare import FunctionTool, WrongArguments
 from prm.reach.agents.worlds.envelopes import envelope_of, failed, refuse_non_json, timed_out
-from prm.reach.desk.environment import Call, CallCapReached, Envelope
+from prm.reach.agents.worlds.world import refuse_beyond_cap
+from prm.reach.desk.environment import Call, Envelope
 
 FINAL_SUCCESS = "final_success"
 """A method of this name is no tool: it tells at the end whether the world is as the task wants it."""
@@ -110,9 +111,7 @@ class FunctionRun:
 
     def execute(self, calls: Sequence[Call]) -> list[Envelope]:
         """See `Environment.execute`; the calls of a batch run one after the other."""
-        if len(calls) > self.calls_left:
-            left = f"{self.calls_left} are left"
-            raise CallCapReached.at("tools", "calls must stay under the cap", len(calls), left)
+        refuse_beyond_cap(len(calls), self.calls_left)
         self.calls_left -= len(calls)
         return [self._execute_one(call) for call in calls]
 

@@ -30,7 +30,8 @@ from prm.errors import ConfigError, RecordError
 from prm.reach.agents.deadline import within
 from prm.reach.agents.task import Task
 from prm.reach.agents.worlds.envelopes import envelope_of, failed, timed_out
-from prm.reach.desk.environment import Call, CallCapReached, Envelope, Status
+from prm.reach.agents.worlds.world import refuse_beyond_cap
+from prm.reach.desk.environment import Call, Envelope, Status
 
 _STATUSES: Mapping[int, Status] = {400: "invalid", 404: "not_found", 408: "timeout", 422: "invalid", 504: "timeout"}
 _MAX_BYTES = 10_000_000
@@ -114,9 +115,7 @@ class ServerRun:
 
     def execute(self, calls: Sequence[Call]) -> list[Envelope]:
         """See `Environment.execute`; the calls of a batch are made one after the other."""
-        if len(calls) > self.calls_left:
-            left = f"{self.calls_left} are left"
-            raise CallCapReached.at("tools", "calls must stay under the cap", len(calls), left)
+        refuse_beyond_cap(len(calls), self.calls_left)
         self.calls_left -= len(calls)
         return [self._execute_one(call) for call in calls]
 

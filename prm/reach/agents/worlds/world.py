@@ -1,4 +1,4 @@
-"""The world of a job: it opens a fresh environment for each run. Two protocols."""
+"""The world of a job: it opens a fresh environment for each run. Two protocols, and the cap on calls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from prm.reach.agents.task import Task
-from prm.reach.desk.environment import Environment
+from prm.reach.desk.environment import CallCapReached, Environment
 
 
 class WorldRun(Environment, Protocol):
@@ -40,3 +40,9 @@ class World(Protocol):
         Raises:
             ConfigError: The world cannot be opened at all.
         """
+
+
+def refuse_beyond_cap(calls: int, left: int) -> None:
+    """Raises CallCapReached where a batch of `calls` is more than the calls that are left to the run."""
+    if calls > left:
+        raise CallCapReached.at("tools", "calls must stay under the cap", calls, f"{left} are left")
