@@ -56,7 +56,7 @@ def check_file(option: str, file: Path, read: Iterable[Path] = ()) -> None:
         read: Files that the verb reads.
 
     Raises:
-        ConfigError: It is a folder, its folder cannot be written to, or it is among `read`.
+        ConfigError: It is a folder or a device, its folder cannot be written to, or it is among `read`.
     """
     _refuse_folder(option, file)
     check_folder(option, file.parent)
@@ -67,6 +67,9 @@ def check_file(option: str, file: Path, read: Iterable[Path] = ()) -> None:
 def _refuse_folder(option: str, file: Path) -> None:
     if not file.name or file.is_dir():
         raise ConfigError.at(option, "must be a file", f"the folder {_one_line(file)}", "name a file")
+    # A file is written beside its place and renamed: that would replace /dev/null or a pipe for everyone.
+    if file.exists() and not file.is_file():
+        raise ConfigError.at(option, "must be a file", f"the device {_one_line(file)}", "name a file")
 
 
 def _one_line(path: object) -> str:

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ MAX_NESTING = 200
 
 _STRINGS = re.compile(r'(?s)"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)')
 _BRACKETS = re.compile(r"[\[\]{}]")
+_GZIP = b"\x1f\x8b"
 _BLANK = b" \t\n\v\f\r\xef\xbb\xbf"  # the last three: a file may hold its byte order mark and nothing else
 
 
@@ -78,6 +80,8 @@ def parse_json(data: bytes, where: str) -> Any:
     try:
         text = data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
+        if data.startswith(_GZIP):
+            raise RecordError.at(where, "must be text", "a gzip archive", "unpack it first") from None
         wrong = data[error.start : error.end]
         raise RecordError.at(where, "must be UTF-8", wrong, "save the file as UTF-8") from None
     text = text.removeprefix("\ufeff")
@@ -103,8 +107,8 @@ def _nesting(text: str) -> int:
 def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        counts = Counter(name for name, _ in pairs)
+        twice = next(name for name, count in counts.items() if count > 1)
         raise ValueError(f"key {twice!r} stands twice in one object")
     return value
 

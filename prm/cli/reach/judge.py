@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from prm.cli.evaluate import ManyValues
+from prm.cli.reach.logs import LogFiles, ReaderName, SpecName, check_once, runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from prm.reach.spec.check import SpecReport
     from prm.reach.spec.model import Spec
 
-SpecName = Annotated[str, typer.Option("--spec", help="A spec's YAML file, or ticket or airline.")]
-
 
 def register(reach: typer.Typer) -> None:
     """Add this module's verbs to ``prm reach``."""
@@ -29,9 +28,9 @@ def register(reach: typer.Typer) -> None:
 
 def judge(
     spec: SpecName,
-    logs: Annotated[list[Path], typer.Option("--logs", metavar="LOGS…", help="Logs of runs.")],
+    logs: LogFiles,
     out: Annotated[Path, typer.Option("--out", help="Verdict file to write (JSONL).")],
-    reader: Annotated[str | None, typer.Option("--reader", help="Name or module:function; by default found.")] = None,
+    reader: ReaderName = None,
 ) -> None:
     """Which milestones each run touched and reached, and what went wrong: one verdict a line, with its evidence."""
     from prm.cli.files import check_file, file_errors
@@ -43,7 +42,8 @@ def judge(
     rules = load_spec(spec)
     tally = VerdictTally()
     with file_errors():
-        check_file("--out", out, logs)
+        check_once("--logs", logs)
+        check_file("--out", out, [*logs, Path(spec)])
         write_jsonl(out, _verdicts(rules, logs, reader, tally))
     show(_tables(rules, tally), _lines(tally, out))
 
@@ -53,10 +53,8 @@ def _verdicts(spec: Spec, logs: list[Path], reader: str | None, tally: VerdictTa
     from prm.cli.progress import track
     from prm.reach.judging.judge import judge_run
     from prm.reach.judging.verdict_json import dump_verdict
-    from prm.reach.log.read import read_runs
 
-    runs = (run for log in logs for run in read_runs(log, reader, spec.envelope))
-    for run in track(runs, "judging"):
+    for run in track(runs_of(logs, reader, spec.envelope), "judging"):
         verdict = judge_run(run, spec)
         tally.add(verdict)
         yield dump_verdict(verdict)

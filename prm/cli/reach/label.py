@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from prm.cli.evaluate import ManyValues
+from prm.cli.reach.logs import LogFiles, ReaderName, SpecName, check_once, runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rich.console import RenderableType
 
+    from prm.reach.judging.tally import VerdictTally
     from prm.reach.labels.tally import LabelTally
     from prm.reach.spec.model import Spec
     from prm.types import Trajectory
@@ -27,39 +29,43 @@ def register(reach: typer.Typer) -> None:
 
 
 def label(
-    spec: Annotated[str, typer.Option("--spec", help="A spec's YAML file, or ticket or airline.")],
-    logs: Annotated[list[Path], typer.Option("--logs", metavar="LOGS…", help="Logs of runs.")],
+    spec: SpecName,
+    logs: LogFiles,
     out: Annotated[Path, typer.Option("--out", help="Trajectory file to write (JSONL).")],
-    reader: Annotated[str | None, typer.Option("--reader", help="Name or module:function; by default found.")] = None,
+    reader: ReaderName = None,
 ) -> None:
     """Label every step by rule: a trajectory file to build and train on, with rule, evidence and basis beside."""
     from prm.cli.files import check_file, file_errors
     from prm.cli.terminal import show
     from prm.data.jsonl import write_jsonl
     from prm.data.records import dump_trajectory
+    from prm.reach.judging.tally import FOREIGN, VerdictTally
     from prm.reach.labels.rules import rule_order
     from prm.reach.labels.tally import LabelTally
     from prm.reach.spec.load import load_spec
 
     rules = load_spec(spec)
     rule_order(rules)
-    tally = LabelTally()
+    tally, judged = LabelTally(), VerdictTally()
     with file_errors():
-        check_file("--out", out, logs)
-        write_jsonl(out, map(dump_trajectory, _labelled(rules, logs, reader, tally)))
-    show(_label_table(tally), [*_label_lines(tally), f"wrote {out}"])
+        check_once("--logs", logs)
+        check_file("--out", out, [*logs, Path(spec)])
+        write_jsonl(out, map(dump_trajectory, _labelled(rules, logs, reader, tally, judged)))
+    doubts = [FOREIGN] if judged.is_foreign else []
+    show(_label_table(tally), [*_label_lines(tally), *doubts, f"wrote {out}"])
 
 
-def _labelled(spec: Spec, logs: list[Path], reader: str | None, tally: LabelTally) -> Iterator[Trajectory]:
+def _labelled(
+    spec: Spec, logs: list[Path], reader: str | None, tally: LabelTally, judged: VerdictTally
+) -> Iterator[Trajectory]:
     """The labelled runs, one at a time; each is counted as it passes."""
     from prm.cli.progress import track
     from prm.reach.labels.rules import label_trajectory
-    from prm.reach.log.read import read_runs
 
-    runs = (run for log in logs for run in read_runs(log, reader, spec.envelope))
-    for run in track(runs, "labelling"):
-        labelled, _ = label_trajectory(run, spec)
+    for run in track(runs_of(logs, reader, spec.envelope), "labelling"):
+        labelled, verdict = label_trajectory(run, spec)
         tally.add(labelled)
+        judged.add(verdict)
         yield labelled
 
 
@@ -114,10 +120,8 @@ def sample(
         drawn = [found[key] for key in keys]
         write_sample(out, drawn, titles)
     steps = sum(len(run.step_labels) for run in drawn)
-    typer.echo(
-        f"{len(drawn)} runs with {steps} steps to label: each step -1, 0, 1 or empty, each run's outcome 1 or -1,"
-    )
-    typer.echo("each milestone reached, touched, missed or n/a:")
+    typer.echo(f"{len(drawn)} runs with {steps} steps to label:")
+    typer.echo("each step -1, 0, 1 or empty, each run's outcome 1 or -1, each milestone reached, touched, missed or n/a")
     for name, title in titles.items():
         typer.echo(f"  {name}  {title}")
     typer.echo(f"wrote {out}; when it is filled in: prm reach agree {out} {labelled}")
@@ -149,6 +153,7 @@ def agree(
     from prm.reach.labels.labelled_file import read_labelled
 
     with file_errors():
+        check_once("HUMAN and LABELLED", [human, labelled])
         if out is not None:
             check_file("--out", out, [human, labelled])
         said = read_human(human)

@@ -136,7 +136,7 @@ def _world(tools: str | None, inject: Sequence[str], call_timeout: float, seed: 
     from prm.reach.agents.worlds.desk import DeskWorld
     from prm.reach.agents.worlds.dirt import DirtyWorld, parse_injection
 
-    if call_timeout <= 0:
+    if not call_timeout > 0:
         raise ConfigError.at("--call-timeout", "must be more than 0", call_timeout, "raise it")
     injections = [parse_injection(text) for text in inject]
     world: World = DeskWorld() if tools is None else _own_world(tools, call_timeout, dataset)

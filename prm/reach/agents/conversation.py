@@ -42,11 +42,13 @@ class Limits:
     run_seconds: float = 900.0
 
     def __post_init__(self) -> None:
-        for option, value in (("--cap", self.max_calls), ("--request-timeout", self.request_seconds)):
-            if value <= 0:
+        for option, value in (
+            ("--cap", self.max_calls),
+            ("--request-timeout", self.request_seconds),
+            ("--run-timeout", self.run_seconds),
+        ):
+            if not value > 0:
                 raise ConfigError.at(option, "must be more than 0", value, "raise it")
-        if self.run_seconds <= 0:
-            raise ConfigError.at("--run-timeout", "must be more than 0", self.run_seconds, "raise it")
 
 
 @dataclass(slots=True)

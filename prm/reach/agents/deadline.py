@@ -14,10 +14,11 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     """What `call` returns, if it does in time; its exceptions are raised here.
 
     It runs in a thread of its own. One that hangs is left behind (Python cannot end it) and does not keep the process
-    from ending.
+    from ending; neither does it end the process where it exits.
 
     Raises:
         TimeoutError: It took longer.
+        RuntimeError: It exited, or raised an interrupt itself.
     """
     if seconds <= 0:
         raise TimeoutError("no time is left")
@@ -34,6 +35,8 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     thread.start()
     # A lock cannot wait for ever longer than this.
     thread.join(min(seconds, threading.TIMEOUT_MAX))
+    if raised and not isinstance(raised[0], Exception):
+        raise RuntimeError(f"{type(raised[0]).__name__}: {raised[0]}") from raised[0]
     if raised:
         raise raised[0]
     if not returned:

@@ -58,6 +58,10 @@ class EndpointOptions:
             raise ConfigError.at("--attempts", "must be at least 1", self.attempts, "raise it")
         if self.call_format not in ("native", "text"):
             raise ConfigError.at("--call-format", "must be native or text", self.call_format, "choose one of them")
+        if self.temperature is not None and not 0 <= self.temperature < float("inf"):
+            raise ConfigError.at("--temperature", "must be 0 (greedy) or more", self.temperature, "change it")
+        if self.max_answer_tokens is not None and self.max_answer_tokens < 1:
+            raise ConfigError.at("--max-answer-tokens", "must be at least 1", self.max_answer_tokens, "raise it")
 
 
 class Endpoint:

@@ -29,7 +29,7 @@ def load_object(option: str, name: str) -> Any:
         raise ConfigError.at(option, "must be module:name", name, "name a module and what is in it")
     try:
         return getattr(_module(module), attribute)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         shown = f"{type(error).__name__}: {error}"
         raise ConfigError.at(option, f"must be importable ({shown})", name, "check the module") from error
 

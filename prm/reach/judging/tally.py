@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from prm.reach.judging.verdict import RunVerdict
 
 
+FOREIGN = "no run called a tool that a milestone is about: is this the right spec?"
+"""What to say where `VerdictTally.is_foreign`."""
+
+
 @dataclass
 class VerdictTally:
     """Plain counts of runs.

@@ -57,7 +57,7 @@ def _run_keys(source: str, columns: OperationColumns) -> list[str]:
 
 
 def _declared_run(row: Mapping[str, Any], where: str, names: tuple[str, ...]) -> str:
-    parts = [text_id(row.get(name)) for name in names]
+    parts = [text_id(_cell(row, where, name, "run")) for name in names]
     for name, part in zip(names, parts, strict=True):
         if part is None:
             raise RecordError.at(f"{where}: {name}", "must name the run", row.get(name), "fill it in")
@@ -80,7 +80,7 @@ def _runs_by_pause(timed: list[tuple[str, float]], gap_seconds: float) -> list[s
 
 
 def _actor(row: Mapping[str, Any], where: str, columns: OperationColumns) -> str:
-    actor = text_id(row.get(columns.actor))
+    actor = text_id(_cell(row, where, columns.actor, "actor"))
     if actor is None:
         todo = "fill it in, or declare the column of the run"
         raise RecordError.at(f"{where}: {columns.actor}", "must name who did it", row.get(columns.actor), todo)
@@ -88,11 +88,19 @@ def _actor(row: Mapping[str, Any], where: str, columns: OperationColumns) -> str
 
 
 def _seconds(row: Mapping[str, Any], where: str, columns: OperationColumns) -> float:
-    seconds = seconds_of(row.get(columns.time))
+    seconds = seconds_of(_cell(row, where, columns.time, "time"))
     if seconds is None:
         todo = "write ISO 8601 or a number, or declare the column of the run"
         raise RecordError.at(f"{where}: {columns.time}", "must be a time", row.get(columns.time), todo)
     return seconds
+
+
+def _cell(row: Mapping[str, Any], where: str, name: str, declared: str) -> Any:
+    """What the row has in a column that it cannot do without."""
+    if name not in row:
+        todo = f"declare its name: --reader 'operations?{declared}=COLUMN'"
+        raise RecordError.at(where, f"must have a column {name!r}", list(row), todo)
+    return row[name]
 
 
 def _record(key: str, rows: list[PlacedRow], columns: OperationColumns) -> Record:
@@ -123,7 +131,7 @@ def _in_time(rows: list[PlacedRow], columns: OperationColumns) -> list[PlacedRow
 
 
 def _call(row: Mapping[str, Any], where: str, columns: OperationColumns) -> LoggedCall:
-    operation, when = row.get(columns.operation), row.get(columns.time)
+    operation, when = _cell(row, where, columns.operation, "operation"), row.get(columns.time)
     if not isinstance(operation, str):
         todo = "name what was done"
         raise RecordError.at(f"{where}: {columns.operation}", "must be text", operation, todo)

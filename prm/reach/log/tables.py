@@ -36,7 +36,7 @@ def _read_csv(path: Path, source: str) -> Iterator[PlacedRow]:
     require_file(path)
     csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL_CHARACTERS))
     with path.open(encoding="utf-8-sig", newline="") as stream:
-        reader = csv.reader(stream, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
+        reader = csv.reader(stream, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
         try:
             yield from _placed_rows(reader, source)
         except UnicodeDecodeError as error:
