@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,10 @@ def test_an_output_file_is_no_folder_and_nothing_that_is_read(tmp_path: Path) ->
     for folder in (tmp_path, Path()):
         with pytest.raises(ConfigError, match="--out: must be a file"):
             check_file("--out", folder)
+
+
+def test_a_device_or_a_pipe_is_never_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path(os.devnull)):
+        with pytest.raises(ConfigError, match="--out: must be a file, got 'the device "):
+            check_file("--out", path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -116,3 +117,14 @@ def test_a_missing_file_is_named(tmp_path: Path, folder: bool) -> None:
     path = tmp_path if folder else tmp_path / "none.jsonl"
     with pytest.raises(MissingFileError, match="must exist"):
         list(read_jsonl(path))
+
+
+def test_a_gzip_archive_is_named_as_one() -> None:
+    with pytest.raises(RecordError, match="x:1: must be text, got 'a gzip archive'"):
+        parse_json_object(gzip.compress(b"{}"), "x:1")
+
+
+def test_of_many_keys_the_one_that_stands_twice_is_found_at_once() -> None:
+    keys = ", ".join(f'"k{number}": 1' for number in range(100_000))
+    with pytest.raises(RecordError, match="key 'k99999' stands twice"):
+        parse_json_object(f'{{{keys}, "k99999": 2}}'.encode(), "x:1")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from prm.cli.evaluate import ManyValues
+from prm.cli.reach.logs import LogFiles, ReaderName, check_once, runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,7 +35,7 @@ def register(reach: typer.Typer) -> None:
 
 
 def export(
-    logs: Annotated[list[Path], typer.Option("--logs", metavar="LOGS…", help="Logs of runs, of any reader.")],
+    logs: LogFiles,
     format: Annotated[
         ExportFormat,
         typer.Option(
@@ -50,10 +51,7 @@ def export(
     spec: Annotated[
         str | None, typer.Option("--spec", help="flat: the spec that says where every argument came from.")
     ] = None,
-    reader: Annotated[
-        str | None,
-        typer.Option("--reader", help="flat, otel, operations, another name or module:function; by default found."),
-    ] = None,
+    reader: ReaderName = None,
 ) -> None:
     """Write logs, with what the verdicts say of them, as flat rows, as evaluation events or as trajectories."""
     from prm.cli.files import check_file, file_errors
@@ -63,6 +61,7 @@ def export(
     _check(format, verdicts, spec)
     rules = None if spec is None else load_spec(spec)
     with file_errors():
+        check_once("--logs", logs)
         check_file("--out", out, [*logs, *([] if verdicts is None else [verdicts])])
         written = write_jsonl(out, _records(format, _pairs(logs, reader, verdicts, rules), rules))
     typer.echo(f"wrote {written} lines to {out}")
@@ -84,10 +83,9 @@ def _pairs(logs: list[Path], reader: str | None, verdicts: Path | None, rules: S
     from prm.cli.progress import track
     from prm.reach.judging.verdict_json import read_verdicts
     from prm.reach.log.judged import pair_verdicts
-    from prm.reach.log.read import read_runs
 
     envelope = None if rules is None else rules.envelope
-    runs = track((run for log in logs for run in read_runs(log, reader, envelope)), "exporting")
+    runs = track(runs_of(logs, reader, envelope), "exporting")
     return pair_verdicts(runs, [] if verdicts is None else read_verdicts(verdicts))
 
 

@@ -32,6 +32,7 @@ def generate(
     ] = "known",
 ) -> None:
     """Write labelled runs of scripted agents on the simulated ticket desk."""
+    from prm.cli.files import check_file, file_errors
     from prm.data.jsonl import write_jsonl
     from prm.data.records import dump_trajectory
     from prm.errors import ConfigError
@@ -39,14 +40,16 @@ def generate(
 
     if labels not in ("known", "rules"):
         raise ConfigError.at("--labels", "must be known or rules", labels, "name one of them")
+    with file_errors():
+        check_file("--out", out)
     trajectories = list(
         generate_runs(
             runs,
             seed,
             variant=variant,
             repeats=repeats,
-            agents=_names(agents) or AGENTS,
-            templates=_names(templates) or TEMPLATES,
+            agents=_names("--agents", agents) or AGENTS,
+            templates=_names("--templates", templates) or TEMPLATES,
             fires=WEAKENED if heed else None,
         )
     )
@@ -58,8 +61,13 @@ def generate(
     _show(out, trajectories)
 
 
-def _names(text: str | None) -> list[str]:
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
+def _names(option: str, text: str | None) -> list[str]:
+    from prm.errors import ConfigError
+
+    names = [name.strip() for name in (text or "").split(",") if name.strip()]
+    if text is not None and not names:
+        raise ConfigError.at(option, "must name at least one", text, "name one or leave it out")
+    return names
 
 
 def _show(out: Path, trajectories: list[Trajectory]) -> None:

@@ -83,6 +83,8 @@ def _share(count: int, total: int) -> str:
 
 
 def _lines(tally: VerdictTally, out: Path) -> Iterator[str]:
+    from prm.reach.judging.tally import FOREIGN
+
     counts = tally.covered
     yield f"covered: {counts[True]} of {tally.runs}, not {counts[False]}, unknown {counts[None]}"
     for title, found in (("minefields hit", tally.minefields), ("diagnoses", tally.diagnoses)):
@@ -91,7 +93,7 @@ def _lines(tally: VerdictTally, out: Path) -> Iterator[str]:
     if tally.noted:
         yield f"logs that had to be repaired: {tally.noted} (see `notes`)"
     if tally.is_foreign:
-        yield "no run called a tool that a milestone is about: is this the right spec?"
+        yield FOREIGN
     yield f"wrote {out}"
 
 

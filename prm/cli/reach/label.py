@@ -121,7 +121,8 @@ def sample(
         write_sample(out, drawn, titles)
     steps = sum(len(run.step_labels) for run in drawn)
     typer.echo(f"{len(drawn)} runs with {steps} steps to label:")
-    typer.echo("each step -1, 0, 1 or empty, each run's outcome 1 or -1, each milestone reached, touched, missed or n/a")
+    typer.echo("each step -1, 0, 1 or empty, each run's outcome 1 or -1,")
+    typer.echo("each milestone reached, touched, missed or n/a")
     for name, title in titles.items():
         typer.echo(f"  {name}  {title}")
     typer.echo(f"wrote {out}; when it is filled in: prm reach agree {out} {labelled}")

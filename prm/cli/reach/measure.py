@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from prm.cli.evaluate import ManyValues
+from prm.cli.reach.logs import ReaderName, check_once, runs_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from prm.reach.judging.verdict import RunVerdict
+    from prm.reach.log.run import Run
     from prm.reach.metrics.estimate import Settings
     from prm.reach.metrics.outcome_stability import StabilityFile
     from prm.reach.metrics.report_values import Report
@@ -34,9 +38,9 @@ def register(reach: typer.Typer) -> None:
 
 def stability(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE…", help="Trajectory files with repeats (any reader), or verdicts.")
+        list[Path], typer.Argument(metavar="FILE…", help="Logs with repeats and outcomes (any reader), or verdicts.")
     ],
-    reader: Annotated[str | None, typer.Option("--reader", help="Name or module:function; by default found.")] = None,
+    reader: ReaderName = None,
     bootstrap: Bootstrap = 2000,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -56,7 +60,6 @@ def stability(
 
 
 def _stability(files: list[Path], reader: str | None, bootstrap: int, seed: int) -> StabilityFile:
-    from prm.data.readers.registry import iterate_all
     from prm.evaluation.intervals import check_resampling
     from prm.reach.metrics.estimate import Settings
     from prm.reach.metrics.outcome_stability import stability_of_trajectories, stability_of_verdicts
@@ -66,7 +69,7 @@ def _stability(files: list[Path], reader: str | None, bootstrap: int, seed: int)
     settings, where = Settings(1, bootstrap, seed), ", ".join(map(str, files))
     if reader is None and are_verdicts(files):
         return stability_of_verdicts(load_verdicts(files), settings, where)
-    return stability_of_trajectories(iterate_all([str(file) for file in files], reader), settings, where)
+    return stability_of_trajectories((run.trajectory for run in runs_of(files, reader)), settings, where)
 
 
 def report(
@@ -75,7 +78,7 @@ def report(
     logs: Annotated[
         list[Path] | None, typer.Option("--logs", metavar="LOGS…", help="The judged logs, for the run viewer.")
     ] = None,
-    reader: Annotated[str | None, typer.Option("--reader", help="Reader of the logs; by default found.")] = None,
+    reader: ReaderName = None,
     cap: Cap = 15,
     bootstrap: Bootstrap = 2000,
     seed: Seed = 0,
@@ -93,6 +96,7 @@ def report(
     settings = Settings(cap, bootstrap, seed)
     check_settings(settings)
     with file_errors():
+        check_once("--logs", logs or [])
         files = (_REPORT_FILE, _PAGE_FILE) if page else (_REPORT_FILE,)
         check_folder("--out", out, folders=_PAGE_FOLDERS if page else (), files=files)
         found = _measured(verdicts, settings, out, _Page(logs or [], reader) if page else None)
@@ -130,11 +134,24 @@ def _measured(files: list[Path], settings: Settings, out: Path, page: _Page | No
 
 
 def _write_page(found: Report, verdicts: list[RunVerdict], page: _Page, out: Path) -> None:
-    from prm.reach.log.read import read_runs
     from prm.report.reach.write import write_reach_report
 
-    runs = (run for log in page.logs for run in read_runs(log, page.reader))
-    write_reach_report(found, verdicts, runs, out)
+    runs = runs_of(page.logs, page.reader)
+    write_reach_report(found, verdicts, _judged(runs, verdicts) if page.logs else (), out)
+
+
+def _judged(runs: Iterator[Run], verdicts: list[RunVerdict]) -> Iterator[Run]:
+    """The runs; after the last one logs of which no run was judged are refused."""
+    from prm.errors import InputError
+    from prm.report.reach.outcome import log_key
+
+    keys, found = {log_key(verdict) for verdict in verdicts}, False
+    for run in runs:
+        found = found or log_key(run) in keys
+        yield run
+    if not found:
+        todo = "give the logs that the verdicts are of"
+        raise InputError.at("--logs", "must hold the runs that were judged", "none of them", todo)
 
 
 def compare(

@@ -41,7 +41,7 @@ def open_milestones(judged: JudgedRun) -> Iterator[Diagnosis]:
 def premature_stops(judged: JudgedRun) -> Iterator[Diagnosis]:
     """The early stop, at the last message, if the run stops early."""
     end = judged.last_batch
-    if judged.run.end != "final" or end is None or _has_legal_exit(judged, end):
+    if judged.run.end != "final" or end is None or has_legal_exit(judged, end):
         return
     gone_past = _gone_past(judged)
     left = [m for m in judged.milestones if m.name not in gone_past and _was_left(judged, m)]
@@ -81,7 +81,7 @@ def _standing(milestone: MilestoneVerdict) -> str:
     return f"{milestone.name} never called" if never else f"the last call of {milestone.name} failed"
 
 
-def _has_legal_exit(judged: JudgedRun, end: Event) -> bool:
+def has_legal_exit(judged: JudgedRun, end: Event) -> bool:
     """Whether something was done or said, or may have been said, after which a run may end with milestones open.
 
     Beside the legal exits of the spec that is a last message that asks for information known to be missing: the log

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from prm.reach.judging.verdict import RunVerdict
 
-
 FOREIGN = "no run called a tool that a milestone is about: is this the right spec?"
 """What to say where `VerdictTally.is_foreign`."""
 

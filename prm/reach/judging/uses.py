@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from prm.reach.judging.assistant_texts import AssistantTexts
 from prm.reach.judging.edges import covers, edges_of, is_target
 from prm.reach.judging.json_leaves import leaves_of, path_text
 from prm.reach.judging.logic import Truth
@@ -14,6 +13,7 @@ from prm.reach.judging.low_information import is_low_information
 from prm.reach.judging.normal_forms import normal_form
 from prm.reach.judging.patterns import SpecPatterns, act_keys
 from prm.reach.judging.provenance_records import Leaf, Source
+from prm.reach.judging.spoken_texts import SpokenTexts
 from prm.reach.judging.sweep import Swept
 from prm.reach.judging.values import says, values_at
 from prm.reach.judging.verdict import Evidence, Moment
@@ -54,7 +54,7 @@ class Uses:
         self._edges = edges_of(swept.leaves)
         self._acts: dict[str, _Acts] = {}
         self._last_open: dict[str, int] = {}
-        self._texts = AssistantTexts(swept.run)
+        self._texts = SpokenTexts(swept.run.batches)
 
     def first_use(self, use: Use, key: str, source: ToolCall) -> Used:
         """The first use of `source` in one form.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from prm.evaluation.agreement.kappa import cohen_kappa, observed_agreement
 from prm.evaluation.agreement.raters import Rater, labels_of
 from prm.evaluation.tallies import as_number
 from prm.reach.labels.human_file import STANDINGS, HumanRun
+from prm.reach.labels.neutral_id import neutral_identity
 from prm.reach.labels.records import milestones_of, rule_of
 from prm.reach.labels.sample import strata_of
 from prm.types import StepLabel, Trajectory
@@ -43,13 +45,13 @@ def agree_with_human(
         schema; steps, outcomes: n, agreement, kappa, kappa_linear, ci95, table (rows human) as in `prm agree`;
         weighted: agreement over all runs, every stratum of the sample at its share of the steps of all runs;
         rules: rule → n, agree, precision, ci95 (Wilson), human (label → n); masked: label → n of the person's;
+        unplaced: runs, steps, milestones → n of the person's that the labelled file does not have;
         milestones: name → see `_milestone_block`, and ``all``; disagreements: rule → records.
 
     Raises:
         InputError: No run of the one is in the other, or the person labelled nothing.
     """
-    by_key = {run.key: run for run in labelled}
-    pairs = [(said, by_key[said.identity.key]) for said in human if said.identity.key in by_key]
+    pairs = list(_paired(human, labelled))
     _check(human, labelled, pairs)
     rater = Rater(HUMAN, tuple(said.prediction for said, _ in pairs))
     rules = Rater(RULES, tuple(labels_of(run) for _, run in pairs), tuple(run for _, run in pairs))
@@ -62,6 +64,7 @@ def agree_with_human(
         "weighted": {"agreement": _weighted_agreement(pairs, labelled)},
         "rules": _by_rule(pairs),
         "masked": _masked(pairs),
+        "unplaced": _unplaced(human, pairs),
         "milestones": _milestones(pairs),
         "disagreements": _disagreements(pairs),
     }
@@ -69,6 +72,15 @@ def agree_with_human(
 
 Pair = tuple[HumanRun, Trajectory]
 """What a person said of a run, and the run with its rule labels."""
+
+
+def _paired(human: Sequence[HumanRun], labelled: Sequence[Trajectory]) -> Iterator[Pair]:
+    """The filled-in runs that are in the labelled file, each under its own identity again."""
+    by_key = {neutral_identity(run.identity).key: run for run in labelled} | {run.key: run for run in labelled}
+    for said in human:
+        run = by_key.get(said.identity.key)
+        if run is not None:
+            yield replace(said, identity=run.identity), run
 
 
 def _check(human: Sequence[HumanRun], labelled: Sequence[Trajectory], pairs: Sequence[Pair]) -> None:
@@ -122,6 +134,13 @@ def _by_rule(pairs: Sequence[Pair]) -> dict[str, Any]:
 def _masked(pairs: Sequence[Pair]) -> dict[str, int]:
     counts = Counter(str(label) for *_, label, by_rule in _compared(pairs) if by_rule is None)
     return dict(sorted(counts.items()))
+
+
+def _unplaced(human: Sequence[HumanRun], pairs: Sequence[Pair]) -> dict[str, int]:
+    """How many labels of the person's no label by rule stands against: no such run, step or milestone."""
+    steps = sum(len(said.steps.keys() - run.step_labels.keys()) for said, run in pairs)
+    milestones = sum(len(said.milestones.keys() - milestones_of(run).keys()) for said, run in pairs)
+    return {"runs": len(human) - len(pairs), "steps": steps, "milestones": milestones}
 
 
 def _weighted_agreement(pairs: Sequence[Pair], labelled: Sequence[Trajectory]) -> float | None:

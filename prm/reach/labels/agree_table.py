@@ -89,3 +89,6 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
     if found["masked"]:
         said = ", ".join(f"{label}: {count}" for label, count in found["masked"].items())
         yield f"steps that the rules masked, by the person's label: {said}"
+    lost = ", ".join(f"{count} {name}" for name, count in found["unplaced"].items() if count)
+    if lost:
+        yield f"not compared, since the labelled file has none such: {lost}"

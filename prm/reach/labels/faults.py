@@ -7,13 +7,12 @@ nowhere else, is *tainted*, and so is what it returns. A value taken anew from a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
 
 from prm.reach.judging.json_leaves import path_text
 from prm.reach.judging.judged_run import JudgedRun
 from prm.reach.judging.normal_forms import normal_form
 from prm.reach.judging.provenance_records import Leaf, Source
-from prm.reach.judging.values import spaced_tokens
+from prm.reach.judging.spoken_texts import SpokenTexts
 from prm.reach.judging.verdict import Diagnosis, Evidence
 from prm.reach.labels.call_roles import CallRoles
 from prm.reach.labels.decision_faults import DecisionFaults
@@ -39,7 +38,7 @@ class _Faults:
         self._decisions = DecisionFaults(judged, roles)
         self._found: dict[str, tuple[Fault, ...]] = {}
         self._invented: set[str] = set()
-        self._said_at: dict[str, int | None] = {}
+        self._user_texts = SpokenTexts([event for event in judged.run.events if event.kind == "user"])
         self._guessed = {d.batch for d in diagnoses if d.name == "ungrounded_batch"}
         self._minefields = _minefields(judged)
 
@@ -100,17 +99,7 @@ class _Faults:
 
     def _was_said(self, leaf: Leaf) -> bool:
         """Whether the user had said the value: it is sound then, whatever records hold it too."""
-        form = normal_form(leaf.value)
-        if form not in self._said_at:
-            found = (index for index, text in self._user_texts if f" {form} " in text)
-            self._said_at[form] = next(found, None)
-        said_at = self._said_at[form]
-        return said_at is not None and said_at < leaf.batch
-
-    @cached_property
-    def _user_texts(self) -> tuple[tuple[int, str], ...]:
-        events = self._judged.run.events
-        return tuple((event.index, spaced_tokens(event.text)) for event in events if event.kind == "user")
+        return self._user_texts.is_shown_before(normal_form(leaf.value), leaf.batch)
 
     def _carried(self, rule: str, why: str, leaf: Leaf, source: Source) -> Fault:
         return Fault(rule, f"{leaf.value!r}: {why}", (_evidence(leaf, why, source),))

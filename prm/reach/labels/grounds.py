@@ -8,12 +8,13 @@ from functools import cached_property
 from prm.reach.judging.judged_run import JudgedRun
 from prm.reach.judging.patterns import act_keys
 from prm.reach.judging.provenance_records import Leaf
+from prm.reach.judging.stops import has_legal_exit
 from prm.reach.judging.verdict import Diagnosis, RunVerdict
 from prm.reach.labels.call_roles import CallRoles
 from prm.reach.labels.fault import Fault
 from prm.reach.labels.faults import find_faults
 from prm.reach.labels.progress import Progress, find_progress
-from prm.reach.labels.questions import Question, find_questions
+from prm.reach.labels.questions import Question, find_questions, find_spoken_questions
 from prm.reach.labels.repeats import Repeat, find_repeats
 from prm.reach.labels.reports import Report, find_reports
 from prm.reach.log.run import Event, Run
@@ -41,6 +42,11 @@ class Grounds:
     def questions(self) -> Mapping[str, Question]:
         """See `find_questions`."""
         return find_questions(self.judged, self.roles)
+
+    @cached_property
+    def spoken_questions(self) -> Mapping[int, str]:
+        """See `find_spoken_questions`."""
+        return find_spoken_questions(self.judged)
 
     @cached_property
     def faults(self) -> Mapping[str, tuple[Fault, ...]]:
@@ -80,9 +86,9 @@ class Grounds:
 
     @cached_property
     def exits_legally(self) -> bool:
-        """Whether something was said or done after which the run may end with milestones open."""
-        keys = act_keys("legal_exits", self.judged.spec.acts(self.judged.spec.legal_exits))
-        return any(self.judged.swept.certain(key) for key in keys) or bool(self._exit_messages)
+        """Whether the run may end with milestones open, as the judge sees it: see `has_legal_exit`."""
+        end = self.judged.last_batch
+        return end is not None and has_legal_exit(self.judged, end)
 
     def says_legal_exit(self, event: Event) -> bool:
         """Whether a message says something after which the run may end."""

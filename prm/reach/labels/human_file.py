@@ -53,11 +53,15 @@ def read_human(path: Path) -> list[HumanRun]:
 
     Raises:
         MissingFileError: The file does not exist.
-        RecordError: A field holds what is no label or standing; names file, line and value.
+        RecordError: A field holds what is no label or standing, or there is no run; names file, line and value.
     """
     if path.suffix.lower() == ".csv":
-        return list(_read_table(path).values())
-    return [_of_record(record, f"{path}:{number}") for number, record in read_jsonl(path)]
+        runs = list(_read_table(path).values())
+    else:
+        runs = [_of_record(record, f"{path}:{number}") for number, record in read_jsonl(path)]
+    if not runs:
+        raise RecordError.at(str(path), "must hold at least one run", "none", "fill in what prm reach sample wrote")
+    return runs
 
 
 def _of_record(record: Mapping[str, Any], where: str) -> HumanRun:
@@ -97,7 +101,7 @@ def _read_table(path: Path) -> dict[Key, HumanRun]:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """(place, column → cell) of each row; spreadsheets save with commas or semicolons."""
+    """(place, column → cell) of each row; spreadsheets save with commas, semicolons or tabs."""
     require_file(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -105,10 +109,10 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
         raise RecordError.at(str(path), "must be UTF-8", str(error.reason), "save it as CSV (UTF-8)") from None
     first = text.split("\n", 1)[0]
     lines: Iterable[str] = io.StringIO(text, newline="")
-    reader = csv.DictReader(lines, delimiter=";" if first.count(";") > first.count(",") else ",", restval="")
-    missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
-    if missing:
-        raise RecordError.at(str(path), f"must have the columns {', '.join(COLUMNS)}", missing, "keep the first line")
+    reader = csv.DictReader(lines, delimiter=max(",;\t", key=first.count), restval="")
+    found = list(reader.fieldnames or ())
+    if not set(COLUMNS) <= set(found):
+        raise RecordError.at(str(path), f"must have the columns {', '.join(COLUMNS)}", found, "keep the first line")
     for row in reader:
         yield f"{path}:{reader.line_num}", {name: row[name] or "" for name in COLUMNS}
 
@@ -131,13 +135,25 @@ def _take_row(run: HumanRun, row: Mapping[str, str], where: str) -> None:
     if kind == STEP:
         index = _message_index(row["message"], where)
         if label:
-            run.steps[index] = _label(label, where)
+            given = _label(label, where)
+            _refuse_second(run.steps.get(index, given), given, where)
+            run.steps[index] = given
         if row["note"].strip():
             run.notes[index] = row["note"].strip()
     elif kind == OUTCOME and label:
-        run.outcome = _label(label, where)
+        outcome = _label(label, where)
+        _refuse_second(outcome if run.outcome is None else run.outcome, outcome, where)
+        run.outcome = outcome
     elif kind == MILESTONE and label:
-        run.milestones[restore(row["message"])] = _standing(label, where)
+        name, standing = restore(row["message"]), _standing(label, where)
+        _refuse_second(run.milestones.get(name, standing), standing, where)
+        run.milestones[name] = standing
+
+
+def _refuse_second(before: object, given: object, where: str) -> None:
+    if before != given:
+        rule = f"must be {before!r} as in the row before"
+        raise RecordError.at(f"{where}: label", rule, given, "keep one of the rows")
 
 
 def _message_index(text: str, where: str) -> int:

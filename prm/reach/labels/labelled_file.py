@@ -9,6 +9,7 @@ from pathlib import Path
 from prm.data.records import read_trajectories
 from prm.errors import InputError
 from prm.evaluation.matching import check_distinct
+from prm.reach.labels.neutral_id import neutral_identity
 from prm.reach.labels.records import milestones_of, rule_of
 from prm.types import Key, Trajectory
 
@@ -16,14 +17,22 @@ from prm.types import Key, Trajectory
 def read_labelled(path: Path, whole: Container[Key] = ()) -> list[Trajectory]:
     """The runs of a file in its order, those of `whole` as they are, the others without text and evidence.
 
+    Args:
+        path: The file.
+        whole: Keys of runs, their own or those of a sample file.
+
     Raises:
         MissingFileError: The file does not exist.
         RecordError: A record breaks a rule.
         InputError: A run was not labelled by rules, or two have one key.
     """
-    runs = [run if run.key in whole else without_text(run) for run in _checked(path)]
+    runs = [run if _is_among(run, whole) else without_text(run) for run in _checked(path)]
     check_distinct(runs)
     return runs
+
+
+def _is_among(run: Trajectory, keys: Container[Key]) -> bool:
+    return run.key in keys or neutral_identity(run.identity).key in keys
 
 
 def without_text(run: Trajectory) -> Trajectory:

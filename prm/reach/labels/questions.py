@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from prm.reach.judging.judged_run import JudgedRun
-from prm.reach.judging.patterns import act_keys
+from prm.reach.judging.patterns import act_keys, question_keys
 from prm.reach.labels.call_roles import CallRoles
 from prm.reach.labels.givers import first_giver
 from prm.reach.log.run import ToolCall
@@ -68,6 +68,26 @@ def _question_calls(judged: JudgedRun, roles: CallRoles) -> Iterator[tuple[ToolC
         # A milestone's own call, such as a request for information that is drafted, is judged as that.
         if ordinal not in roles.milestones and judged.effect(judged.run.calls[ordinal]) == "read":
             yield judged.run.calls[ordinal], frozenset(topics[ordinal])
+
+
+def find_spoken_questions(judged: JudgedRun) -> Mapping[int, str]:
+    """Index of a message → the information, known to be missing, that it asks for in words before anything else did."""
+    found: dict[int, str] = {}
+    for name in judged.spec.information:
+        said, by_call = _asked_at(judged, name)
+        known = [index for index in (*said, *by_call) if judged.swept.facts.truth(name, index) is True]
+        first = min(known, default=None)
+        if first is not None and first in said:
+            found.setdefault(first, name)
+    return found
+
+
+def _asked_at(judged: JudgedRun, name: str) -> tuple[frozenset[int], frozenset[int]]:
+    """The messages that ask for a piece of information in words, and those that do, or may do, by a call."""
+    spec, swept = judged.spec, judged.swept
+    keys = question_keys(name, spec.information[name], spec)
+    said = frozenset(event.index for key in keys for event in swept.speeches.get(key, ()))
+    return said, frozenset(judged.run.calls[ordinal].batch for key in keys for ordinal in swept.of(key))
 
 
 def gives_a_value(judged: JudgedRun, call: ToolCall) -> bool:

@@ -10,7 +10,7 @@ from prm.reach.judging.verdict import Evidence, RunVerdict
 from prm.reach.log.run import Run
 from prm.types import StepLabel, Trajectory
 
-RULES_VERSION = "1"
+RULES_VERSION = "2"
 """Of the rule set; any change of what a rule says needs a new one."""
 
 

@@ -35,8 +35,14 @@ def needed_question(grounds: Grounds, event: Event) -> Finding | None:
     asked = by_progress("needed_question")(grounds, event)
     if asked is not None:
         return asked
+    if event.calls:
+        return None
+    missing = grounds.spoken_questions.get(event.index)
+    if missing is not None:
+        why = f"a question for {missing}"
+        return Finding(1, why, (Evidence(event.index, why),))
     answer = grounds.used_answers.get(event.index)
-    if event.calls or answer is None:
+    if answer is None:
         return None
     why = f"{answer.value!r}, which the user answered, was used"
     evidence = Evidence(answer.batch, why, answer.call_id, value=answer.value, source_index=answer.sources[0].index)

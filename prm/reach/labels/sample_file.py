@@ -2,7 +2,8 @@
 
 JSONL holds trajectory records whose labels are all unknown, with ``milestones`` {name: null} and ``notes`` {}. CSV
 holds a row a message, and below it one for the outcome and for each milestone; labels go into the column ``label``.
-Nothing that tells how the run was judged, or which agent it is of, is written.
+Nothing that tells how the run was judged, or which agent it is of, is written: ids are neutral, and `agree` finds the
+runs by them (see `neutral_id`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 from prm.data.jsonl import atomic_file, write_jsonl
 from prm.data.records import dump_trajectory
 from prm.data.render import calls_of, content_text
+from prm.reach.labels.neutral_id import neutral_identity
 from prm.reach.labels.records import milestones_of
 from prm.types import Message, Trajectory
 
@@ -30,7 +32,7 @@ def blind_record(run: Trajectory) -> dict[str, Any]:
     """The record of a run with nothing in it that tells a verdict."""
     blind = replace(
         run,
-        identity=replace(run.identity, generator=None),
+        identity=neutral_identity(run.identity),
         step_labels=dict.fromkeys(run.step_labels, None),
         final_label=None,
         step_label_probs={},
@@ -63,7 +65,7 @@ def write_sample(path: Path, runs: Iterable[Trajectory], titles: Mapping[str, st
 
 
 def _rows(run: Trajectory, titles: Mapping[str, str]) -> Iterator[Sequence[str]]:
-    identity = run.identity
+    identity = neutral_identity(run.identity)
     key = (identity.id, identity.data_source, identity.query_index, identity.sample_index)
     who = [protect(part) for part in key]
     for index, message in enumerate(run.messages):

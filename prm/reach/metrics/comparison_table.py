@@ -34,10 +34,16 @@ def _table(comparison: Comparison) -> Table:
     for metric, difference in comparison.metrics.items():
         table.add_row(name_cell(metric), *_cells(difference))
     for change in comparison.milestones:
-        table.add_row(name_cell(f"{change.name} touched"), *_cells(change.touched))
-        table.add_row(name_cell(f"{change.name} reached"), *_cells(change.reached), style=_style(change.reached))
-        table.add_row(name_cell(f"{change.name} holds"), *_cells(change.held), style=_style(change.held))
+        for name, difference in (("touched", change.touched), ("reached", change.reached), ("holds", change.held)):
+            if _differs(difference):
+                style = "" if name == "touched" else _style(difference)
+                table.add_row(name_cell(f"{change.name} {name}"), *_cells(difference), style=style)
     return table
+
+
+def _differs(difference: PairedDifference) -> bool:
+    """Whether the sides are apart at all; rows of nothing but zeros hide the others."""
+    return difference.difference != 0 or any(difference.ci95 or ())
 
 
 def _style(difference: PairedDifference) -> str:
@@ -64,5 +70,6 @@ def _notes(found: ComparisonFile) -> Iterator[str]:
     for side, arms in (("OLD", found.unmatched_old), ("NEW", found.unmatched_new)):
         if arms:
             yield f"only in {side}, not compared: {', '.join(one_line(arm.name) for arm in arms)}."
+    yield "Milestones without any difference are left out; the JSON has them."
     yield "holds: share of runs whose chain does not break at the milestone: where a change comes from."
     yield "Holm: metrics over the comparisons that differ in the same, milestones over the milestones."

@@ -21,8 +21,15 @@ def stability_tables(found: StabilityFile) -> RenderableType:
     """For each agent × variant: all of k, any of k and the flip rate, and how many scenarios are how stable."""
     parts: list[RenderableType] = []
     for arm in found.arms:
-        parts += [_curves(arm), _abilities(arm), *(Text(note, style="dim") for note in _notes(arm))]
+        parts.append(_curves(arm))
+        if _has_repeats(arm):
+            parts.append(_abilities(arm))
+        parts += [Text(note, style="dim") for note in _notes(arm)]
     return Group(*parts)
+
+
+def _has_repeats(arm: ArmStability) -> bool:
+    return any(max(told.repeats, default=0) > 1 for told in _all(arm).values())
 
 
 def _title(arm: ArmStability) -> str:
@@ -62,5 +69,7 @@ def _notes(arm: ArmStability) -> Iterator[str]:
         if len(told.repeats) > 1:
             counts = ", ".join(f"{scenarios} with {runs}" for runs, scenarios in told.repeats.items())
             yield f"{name}: scenarios have unequal numbers of runs ({counts}); fewer than k are no part of k."
-        if max(told.repeats, default=0) < 2:
+        if max(told.repeats, default=0) < 2 and _has_repeats(arm):
             yield f"{name}: no scenario was run twice by the same agent; nothing can be said of stability."
+    if not _has_repeats(arm):
+        yield "no scenario was run twice by the same agent; nothing can be said of stability."

@@ -224,3 +224,10 @@ def test_own_functions_are_a_world_as_good_as_the_desk() -> None:
     world = FunctionWorld(double, "maths")
     log = converse(Scripted(Reply("", (call("double", '{"n": 21}'),)), Reply("42")), world, task=Task("t", "21?", "t"))
     assert json.loads(log.messages[3]["content"])["record"] == {"result": 42}
+
+
+@pytest.mark.parametrize("option", ["max_calls", "request_seconds", "run_seconds"])
+@pytest.mark.parametrize("value", [0, -1, float("nan")])
+def test_a_limit_that_is_none_is_refused(option: str, value: float) -> None:
+    with pytest.raises(ConfigError, match="must be more than 0"):
+        Limits(**{option: value})  # type: ignore[arg-type]

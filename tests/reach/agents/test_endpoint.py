@@ -216,3 +216,12 @@ def test_a_whole_run_over_http() -> None:
     roles = [message["role"] for message in server.requests[-1]["messages"]]
     assert roles == ["system", "user", "assistant", "tool", "tool", "assistant", "tool", "tool"]
     assert all("timestamp" not in message for message in server.requests[-1]["messages"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"temperature": float("nan")}, {"temperature": float("inf")}, {"temperature": -1.0}, {"max_answer_tokens": 0}],
+)
+def test_options_that_no_request_can_carry_are_refused(options: dict[str, float]) -> None:
+    with pytest.raises(ConfigError, match=r"--(temperature|max-answer-tokens): must be"):
+        EndpointOptions("m", **options)  # type: ignore[arg-type]

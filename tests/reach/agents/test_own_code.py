@@ -38,3 +38,9 @@ def test_a_file_that_breaks_is_refused_and_read_anew(tmp_path: Path) -> None:
         load_object("--agent", f"{path}:f")
     path.write_text("f = 1")
     assert load_object("--agent", f"{path}:f") == 1
+
+
+def test_a_module_that_exits_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "exits.py").write_text("import sys\nsys.exit(3)")
+    with pytest.raises(ConfigError, match="SystemExit: 3"):
+        load_object("--tools", f"{tmp_path}/exits.py:f")

@@ -27,6 +27,14 @@ def test_the_tables_name_rules_milestones_and_disagreements_and_obey_no_markup()
     assert "steps that the rules masked, by the person's label: 0: 1" in text
 
 
+def test_labels_that_no_rule_stands_against_are_told() -> None:
+    rules = [labelled_run(0, [("milestone", 1)], M1="reached"), labelled_run(1, [("milestone", 1)])]
+    human = [HumanRun(rules[0].identity, {1: 1, 9: 1}, 1, {"M7": "missed"}), HumanRun(rules[1].identity, {1: 1})]
+    text = shown(human, rules[:1])
+    assert "not compared, since the labelled file has none such: 1 runs, 1 steps, 1 milestones" in text
+    assert "not compared" not in shown([HumanRun(rules[0].identity, {1: 1})], rules)
+
+
 def test_a_long_list_of_disagreements_is_cut_and_says_so() -> None:
     rules = [labelled_run(0, [("milestone", 1)] * (MAX_LISTED + 3))]
     human = [HumanRun(rules[0].identity, dict.fromkeys(range(1, MAX_LISTED + 4), -1))]

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from tests.reach.labels.desk_logs import RECORD, ask, draft, lookup, read, stock, story, update
+from collections.abc import Callable
+from dataclasses import replace
+
+from prm.reach.judging.judge import judge_in_full
+from prm.reach.labels.call_roles import CallRoles
+from prm.reach.labels.faults import find_faults
+from prm.reach.log.from_trajectory import run_of_trajectory
+from prm.reach.spec.load import shipped_spec
+from tests.reach.labels.desk_logs import RECORD, ask, draft, lookup, read, stock, story, trajectory, update
+from tests.reach.work import growth
 
 OTHER = read({"ticket_id": "T50", "customer_id": "C99", "sku": "plum-3", "qty": 1}, "T50")
 
@@ -40,3 +49,17 @@ def test_a_wrong_quantity_is_called_wrong_and_what_it_returned_is_tainted() -> N
 def test_asking_or_refusing_without_finding_out_is_no_blind_decision() -> None:
     drafted = draft(action="request_info", sku="", address="")
     assert story(read(), drafted)[-1][1] != "blind_decision"
+
+
+def test_many_values_and_many_messages_of_the_user_are_searched_in_linear_time() -> None:
+    spec = shipped_spec("ticket")
+
+    def finding(size: int) -> Callable[[], object]:
+        idle = [read({"ticket_id": f"T{n}", "related": f"T{n + 1}"}, f"T{n}") for n in range(50, 50 + size)]
+        made = trajectory(read({**RECORD, "related": "T50"}), *idle)
+        chat = tuple({"role": "user", "content": f"Order {n} came late."} for n in range(4 * size))
+        run = run_of_trajectory(replace(made, messages=made.messages + chat), spec.envelope)
+        verdict, judged = judge_in_full(run, spec)
+        return lambda: find_faults(judged, CallRoles(judged), verdict.diagnoses)
+
+    assert growth(finding, 100) < 2.5

@@ -58,8 +58,21 @@ def test_a_wrong_cell_is_refused_with_its_line(tmp_path: Path, row: str, words: 
 
 
 def test_a_table_without_its_columns_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match="must have the columns"):
+    with pytest.raises(RecordError, match=r"must have the columns .*got \['a', 'b'\]"):
         table(tmp_path, head="a,b")
+
+
+def test_a_table_saved_with_tabs_is_read(tmp_path: Path) -> None:
+    (said,) = table(tmp_path, "r\t\t\t\t1\tstep\ta\t1\t", head=HEAD.replace(",", "\t"))
+    assert said.steps == {1: 1}
+
+
+@pytest.mark.parametrize("row", ["1,step,a,{},", ",outcome,x,{},", "M1,milestone,x,{},"])
+def test_a_row_that_stands_twice_must_say_the_same(tmp_path: Path, row: str) -> None:
+    one, other = ("reached", "missed") if "M1" in row else ("1", "0")
+    table(tmp_path, "r,,,," + row.format(one), "r,,,," + row.format(one))
+    with pytest.raises(RecordError, match=r"human\.csv:3: label: must be .* as in the row before"):
+        table(tmp_path, "r,,,," + row.format(one), "r,,,," + row.format(other))
 
 
 def test_a_table_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
@@ -96,3 +109,10 @@ def test_a_missing_file_is_said(tmp_path: Path) -> None:
     for name in ("no.csv", "no.jsonl"):
         with pytest.raises(MissingFileError):
             read_human(tmp_path / name)
+
+
+@pytest.mark.parametrize(("name", "text"), [("human.csv", HEAD), ("human.jsonl", "")])
+def test_a_file_without_runs_is_refused(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(RecordError, match=f"{name}: must hold at least one run"):
+        read_human(tmp_path / name)

@@ -27,6 +27,7 @@ from tests.reach.labels.desk_logs import (
     read,
     stock,
     story,
+    trajectory,
     update,
 )
 
@@ -177,6 +178,34 @@ def test_a_refusal_where_information_is_missing_is_legal() -> None:
     question = ask("Which SKU is it?", "I do not know it.")
     steps = story(read(record), lookup(), question, "I cannot do it: no SKU is known, so I changed nothing.")
     assert steps[-1] == (1, "legal_refusal")
+
+
+def test_a_run_may_end_with_a_question_for_what_is_missing() -> None:
+    unknown = read({**RECORD, "sku": None})
+    assert story(unknown, lookup(), "Which SKU is it?")[-1] == (1, "needed_question")
+    asked = story(unknown, lookup(), ask("Which SKU is it?", "I do not know it."), "But which SKU is it?")
+    assert asked[-2:] == [(1, "needed_question"), (None, "unknown")]
+    assert story(read(), lookup(), "Which SKU is it?")[-1] == (-1, "premature_stop")
+    assert story(unknown, lookup(), "What is the weather like?")[-1] == (-1, "premature_stop")
+
+
+def test_a_question_in_words_is_needed_the_first_time_whether_or_not_it_is_the_last_message() -> None:
+    steps = story(read({**RECORD, "sku": None}), "Which SKU is it?", lookup(), "So which SKU is it?")
+    assert steps[1] == (1, "needed_question")
+    assert steps[-1] == (None, "unknown")
+
+
+@pytest.mark.parametrize(
+    "last", ["Which SKU is it?", "Is there a code?", "Done: T41 is closed.", "I cannot do it.", ""]
+)
+def test_a_stop_is_premature_to_the_labels_wherever_it_is_to_the_judge(last: str) -> None:
+    spec = shipped_spec("ticket")
+    for record in (RECORD, {**RECORD, "sku": None}):
+        run = run_of_trajectory(trajectory(read(record), lookup(), last), spec.envelope)
+        labelled_run, verdict = label_trajectory(run, spec)
+        judged = any(diagnosis.name == "premature_stop" for diagnosis in verdict.diagnoses)
+        rules = [note["rule"] for note in labelled_run.label_notes.values()]
+        assert ("premature_stop" in rules) == judged
 
 
 def test_a_read_that_nothing_used_is_neutral() -> None:

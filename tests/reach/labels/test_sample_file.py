@@ -2,12 +2,17 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from prm.data.records import read_trajectories
+from prm.data.jsonl import write_jsonl
+from prm.data.records import dump_trajectory, read_trajectories
+from prm.reach.labels.agree import agree_with_human
 from prm.reach.labels.human_file import read_human
+from prm.reach.labels.labelled_file import read_labelled
+from prm.reach.labels.neutral_id import neutral_identity
 from prm.reach.labels.sample_file import protect, restore, write_sample
 from prm.types import RunIdentity, Trajectory
 from tests.reach.labels.labelled_runs import labelled_run
@@ -24,6 +29,27 @@ def test_the_file_is_blind_to_verdicts_rules_labels_and_the_agent(name: str, tmp
     assert not any(word in text for word in TELLING), text
     assert "step 0 of 7" in text
     assert "M2" in text
+
+
+@pytest.mark.parametrize("name", ["sample.jsonl", "sample.csv"])
+def test_an_id_that_names_the_agent_is_not_written_and_agree_finds_the_run_again(name: str, tmp_path: Path) -> None:
+    runs = [
+        replace(run, identity=replace(run.identity, id=f"desk-7/{agent}/plain/0", generator=agent))
+        for agent, run in (("looper", RUNS[0]), ("small-model", RUNS[0]))
+    ]
+    path, labelled = tmp_path / name, tmp_path / "labelled.jsonl"
+    write_sample(path, runs, {})
+    text = path.read_text(encoding="utf-8-sig")
+    assert not any(word in text for word in (*TELLING, "small-model", "plain")), text
+    write_jsonl(labelled, map(dump_trajectory, runs))
+    human = read_human(path)
+    for said, label in zip(human, (-1, 1), strict=True):
+        said.steps[1] = label
+    by_rules = read_labelled(labelled, whole={said.identity.key for said in human})
+    assert by_rules == runs
+    found = agree_with_human(human, by_rules, bootstrap=0)
+    assert (found["runs"]["compared"], found["steps"]["n"], found["steps"]["agreement"]) == (2, 2, 0.5)
+    assert [record["id"] for record in found["disagreements"]["fabricated_ref"]] == ["desk-7/small-model/plain/0"]
 
 
 @pytest.mark.parametrize("name", ["sample.jsonl", "sample.csv"])
@@ -59,8 +85,8 @@ def test_the_table_has_a_row_a_message_and_shows_calls_and_titles(tmp_path: Path
     assert rows[0]["text"] == "'=1+1"
     assert rows[1]["text"] == '\'-> look({"a":"1"})'
     assert rows[3]["text"] == "M1: ticket read"
-    assert {row["id"] for row in rows} == {"'=r"}
-    assert read_human(path)[0].identity.key == ("id", "=r")
+    assert {row["id"] for row in rows} == {neutral_identity(run.identity).id}
+    assert read_human(path)[0].identity == neutral_identity(run.identity)
 
 
 @pytest.mark.parametrize("text", ["", "x", "=x", "'x", "''", "-1", "@a", "\t"])

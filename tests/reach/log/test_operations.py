@@ -127,11 +127,25 @@ def test_a_broken_row_is_one_line_with_its_place(tmp_path: Path, broken: dict[st
 
 def test_a_run_column_that_is_empty_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match=r"jsonl:1: session: must name the run"):
-        runs_of(tmp_path, done(0), reader="operations?run=session")
+        runs_of(tmp_path, done(0, session=None), reader="operations?run=session")
+
+
+@pytest.mark.parametrize("declared", ["run", "actor", "time", "operation"])
+def test_a_column_that_is_not_there_is_told_with_those_that_are(tmp_path: Path, declared: str) -> None:
+    rule = rf"jsonl:1: must have a column 'x', got \['time'.*operations\?{declared}=COLUMN"
+    with pytest.raises(RecordError, match=rule):
+        runs_of(tmp_path, done(0), reader=f"operations?{declared}=x")
 
 
 @pytest.mark.parametrize(
-    "text", ["a,a\n1,2\n", "operation,actor,time\nx,y,1,2\n", 'operation,time,actor\n"x,1', "a,b\n\x00,1\n"]
+    "text",
+    [
+        "a,a\n1,2\n",
+        "operation,actor,time\nx,y,1,2\n",
+        'operation,time,actor\n"x,1',
+        "a,b\n\x00,1\n",
+        'operation,time,actor\nx,1,"y\nx,2,z\n',
+    ],
 )
 def test_a_broken_csv_file_is_one_line(tmp_path: Path, text: str) -> None:
     path = tmp_path / "log.csv"

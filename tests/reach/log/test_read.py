@@ -9,7 +9,7 @@ import pytest
 
 from prm.data.jsonl import write_jsonl
 from prm.data.records import dump_trajectory
-from prm.errors import ConfigError, InputError, MissingFileError
+from prm.errors import ConfigError, InputError, MissingFileError, RecordError
 from prm.reach.desk.generate import generate_runs
 from prm.reach.log.from_trajectory import run_of_trajectory
 from prm.reach.log.read import detect_log, read_runs
@@ -115,3 +115,16 @@ def test_a_missing_or_an_empty_file_is_one_line(tmp_path: Path) -> None:
         for reader in (None, "flat", "otel", "operations"):
             with pytest.raises(InputError):
                 list(read_runs(tmp_path / name, reader))
+
+
+def test_a_reader_that_is_not_there_is_told_with_all_that_are(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"--reader: must be one of flat, otel, operations, trajectory, .*got 'no'"):
+        list(read_runs(tmp_path / "log.jsonl", "no"))
+
+
+@pytest.mark.parametrize("record", ['{"schema": "prm.reach.verdict/1"}', '{"resourceLogs": []}'])
+def test_verdicts_and_evaluation_events_are_no_log(tmp_path: Path, record: str) -> None:
+    path = tmp_path / "verdicts.jsonl"
+    path.write_text(record + "\n")
+    with pytest.raises(RecordError, match=r"verdicts\.jsonl:1: must be a log, got 'verdicts'"):
+        list(read_runs(path))

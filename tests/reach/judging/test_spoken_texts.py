@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from prm.reach.judging.assistant_texts import AssistantTexts
 from prm.reach.judging.judge import judge_run
+from prm.reach.judging.spoken_texts import SpokenTexts
 from tests.reach.judging.hand_runs import ok, run_of, shop, step
 from tests.reach.log.messages import says, user
 from tests.reach.work import growth
 
 
-def texts(*said: str) -> AssistantTexts:
-    return AssistantTexts(run_of(shop(), user("Hello."), *map(says, said)))
+def texts(*said: str) -> SpokenTexts:
+    return SpokenTexts(run_of(shop(), user("Hello."), *map(says, said)).batches)
 
 
 def test_a_value_is_shown_as_a_whole_and_after_it_was_known() -> None:
@@ -20,6 +20,13 @@ def test_a_value_is_shown_as_a_whole_and_after_it_was_known() -> None:
     assert [event.index for event in found.showing("desk lamp-4", 0)] == [1]
     assert [event.index for event in found.showing("1200", 0)] == [3]
     assert found.showing("lamp", 0) == found.showing("desk lamp-44", 0) == found.showing("", 0) == []
+
+
+def test_a_value_is_shown_before_a_message_only_by_an_earlier_one() -> None:
+    found = texts("The desk lamp-4 is it.", "lamp-44")
+    assert not found.is_shown_before("lamp-4", 1)
+    assert found.is_shown_before("lamp-4", 2)
+    assert not found.is_shown_before("", 9)
 
 
 def test_many_values_in_many_messages_are_looked_for_in_linear_time() -> None:
