@@ -31,7 +31,8 @@ def _shown(items: Iterator[T], what: str, count: int) -> Iterator[T]:
         TextColumn("{task.description}: {task.completed:.0f} records"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(what, total=None, completed=count)
         for item in items:
             progress.advance(task)

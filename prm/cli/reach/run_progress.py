@@ -82,6 +82,7 @@ def run_progress(total: int) -> Iterator[Summary]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("running", total=total, errors=0)
         yield Summary(lambda errors: progress.update(task, advance=1, errors=errors))

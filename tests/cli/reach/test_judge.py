@@ -59,6 +59,19 @@ def test_the_logs_are_not_written_over(logs: Path) -> None:
         invoke("judge", "--spec", "ticket", "--logs", logs, "--out", logs)
 
 
+def test_the_spec_is_not_written_over(logs: Path, tmp_path: Path) -> None:
+    spec = tmp_path / "shop.yaml"
+    spec.write_text(yaml.safe_dump(shop().model_dump(mode="json", by_alias=True, exclude_unset=True)))
+    with pytest.raises(ConfigError, match="must not replace what is read"):
+        invoke("judge", "--spec", spec, "--logs", logs, "--out", spec)
+
+
+def test_a_log_that_is_named_twice_would_count_twice(logs: Path, tmp_path: Path) -> None:
+    again = logs.parent / "." / logs.name
+    with pytest.raises(ConfigError, match="--logs: must name each file once"):
+        invoke("judge", "--spec", "ticket", "--logs", logs, again, "--out", tmp_path / "v.jsonl")
+
+
 @pytest.mark.parametrize(("spec", "message"), [("hotel", "must be a file or one of"), ("hotel.yaml", "must exist")])
 def test_a_spec_that_is_not_there_is_refused(logs: Path, tmp_path: Path, spec: str, message: str) -> None:
     with pytest.raises(PrmError, match=message):

@@ -126,3 +126,14 @@ def test_generate_writes_rule_labels_and_keeps_the_known_ones_beside(tmp_path: P
         assert second.label_notes[str(first.steps[0].index)]["rule"]
     with pytest.raises(PrmError, match="must be known or rules"):
         prm("reach", "generate", "--runs", "4", "--out", tmp_path / "x.jsonl", "--labels", "both")
+
+
+def test_labels_by_a_spec_for_other_logs_are_doubted(folder: Path, tmp_path: Path) -> None:
+    words = ["reach", "label", "--spec", "airline", "--logs", folder / "runs.jsonl", "--out", tmp_path / "l.jsonl"]
+    assert "is this the right spec?" in prm(*words)
+    assert "is this the right spec?" not in prm(*words[:3], "ticket", *words[4:])
+
+
+def test_the_rules_are_not_compared_with_themselves(folder: Path) -> None:
+    with pytest.raises(PrmError, match="HUMAN and LABELLED: must name each file once"):
+        prm("reach", "agree", folder / "labelled.jsonl", folder / "labelled.jsonl")

@@ -153,3 +153,19 @@ def test_a_file_that_holds_no_verdicts_is_named(old: Path, tmp_path: Path) -> No
 def test_an_option_out_of_range_is_refused_before_anything_is_read(option: tuple[str, int], tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=option[0]):
         run("report", tmp_path / "none.jsonl", "--out", tmp_path, *option)
+
+
+def test_stability_of_a_flat_log_is_that_of_its_trajectories(tmp_path: Path) -> None:
+    runs = tmp_path / "runs.jsonl"
+    write_jsonl(runs, map(dump_trajectory, generate_runs(16, seed=8, agents=["looper"])))
+    run("export", "--logs", runs, "--format", "flat", "--out", tmp_path / "flat.jsonl")
+    told = [json.loads(run("stability", file, "--json"))["arms"] for file in (runs, tmp_path / "flat.jsonl")]
+    assert told[0][0]["outcomes"] == told[1][0]["outcomes"]
+
+
+def test_logs_of_other_runs_stop_before_anything_is_written(old: Path, tmp_path: Path) -> None:
+    logs = tmp_path / "logs.jsonl"
+    write_jsonl(logs, map(dump_trajectory, generate_runs(2, seed=8)))
+    with pytest.raises(InputError, match="--logs: must hold the runs that were judged, got 'none of them'"):
+        run("report", old, "--out", tmp_path / "out", "--logs", logs)
+    assert not (tmp_path / "out").exists()

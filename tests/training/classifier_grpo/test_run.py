@@ -147,8 +147,8 @@ def test_a_frozen_backbone_is_read_once_and_its_weights_stay(start: Path, data: 
 def test_a_fitted_head_goes_on_from_states_that_are_kept_on_disk(backbone: Path, data: Path, tmp_path: Path) -> None:
     begun, states = tmp_path / "start", tmp_path / "states"
     options = ["--model", str(backbone), "--train_data", str(data / "nine.jsonl"), "--output_dir", str(begun)]
-    fitted = ("--trainable_layers", "0", "--head", "mixed", "--head_reads", "site:1", "--head_l2", "0.1", "--use_cpu", "true")
-    train_supervised(parse_recipe(None, [*options, *fitted, "--save_strategy", "no"]))
+    fitted = ("--trainable_layers", "0", "--head", "mixed", "--head_reads", "site:1", "--head_l2", "0.1")
+    train_supervised(parse_recipe(None, [*options, *fitted, "--use_cpu", "true", "--save_strategy", "no"]))
     frozen = ("--trainable_layers", "0")
     train(begun, data, tmp_path / "a", *frozen)
     train(begun, data, tmp_path / "b", *frozen, "--states_cache", str(states))
