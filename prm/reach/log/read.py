@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,9 @@ from prm.reach.log.operation_columns import columns_of_query
 from prm.reach.log.run import Run
 from prm.reach.log.tables import CSV_ENDINGS
 from prm.types import Trajectory
+
+_DOCUMENT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:$|"resourceSpans")')
+"""How the first line of a document of spans begins that goes on after it."""
 
 _VERDICTS = "prm.reach.verdict/"
 """What the schema of a verdict begins with."""
@@ -74,8 +78,8 @@ def _log_of_line(line: bytes, where: str) -> str | None:
     try:
         record = parse_json_object(line, where)
     except RecordError:
-        # A document over several lines begins with a bracket; a list of runs is tau-bench's.
-        return "otel" if line.removeprefix(b"\xef\xbb\xbf").strip() == b"{" else None
+        # A document over several lines begins with a bracket, and perhaps its key; a list of runs is tau-bench's.
+        return "otel" if _DOCUMENT.match(line) else None
     if "messages" in record:
         return None
     _refuse_verdicts(record, where)

@@ -9,6 +9,7 @@ from prm.reach.metrics.comparison_findings import difference_words
 from prm.reach.metrics.comparison_values import Comparison
 from prm.reach.metrics.estimate import ALL
 from prm.reach.metrics.report_values import ArmReport
+from prm.reach.metrics.words import counted
 
 MAX_ARMS = 3
 """Of so many the first findings are repeated; of more only the best and the worst are."""
@@ -52,7 +53,8 @@ def _undetermined(arms: Sequence[ArmReport]) -> Iterator[str]:
     """That a miss alone does not show a lack of ability: only a variant under which it goes better could tell."""
     if any(node.reached.value is not None and node.reached.value < 1 for arm in arms for node in arm.nodes):
         told_otherwise = len({arm.arm.variant for arm in arms}) > 1
-        why = "no variant helps beyond chance" if told_otherwise else "only one variant was run"
+        no_help = "at no single milestone does a variant help beyond chance"
+        why = no_help if told_otherwise else "only one variant was run"
         yield f"whether a milestone is missed for want of ability is undetermined: {why}"
 
 
@@ -66,4 +68,4 @@ def _of_comparisons(comparisons: Sequence[Comparison]) -> Iterator[str]:
     if len(moved) > MAX_COMPARISONS:
         yield f"{len(moved) - MAX_COMPARISONS} more differences in reach beyond chance are in the tables"
     if alike and not moved:
-        yield f"of {len(alike)} comparisons none shows a difference in reach beyond chance"
+        yield f"of {counted(len(alike), 'comparison')} none shows a difference in reach beyond chance"

@@ -63,8 +63,9 @@ def _notes(report: Report) -> Iterator[str]:
     shown = len(report.arms) - MAX_ARMS
     if shown > 0:
         yield f"The milestones of {shown} more agents × variants are in reach.json."
-    yield "all: reach every required milestone; covered: that, and no minefield; success: the right state at the end;"
-    yield "legal: that, and no minefield. gap: touched less reached; given prereq.: of runs that reach those before."
+    yield "all: reaches every required milestone; covered: and hits no minefield;"
+    yield "success: ends in the right state; legal: and hits no minefield;"
+    yield "gap: touched less reached; given prereq.: of the runs that reach those before it;"
     yield "call: median call of the first reach, of the runs that reach it; all of k: that k runs all reach it."
     for arm in report.arms:
         unknown = {name: share.left_out for name, share in arm.outcomes.items() if share.left_out}

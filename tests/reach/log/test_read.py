@@ -46,6 +46,17 @@ def test_the_reader_is_found_by_what_the_log_looks_like(tmp_path: Path) -> None:
         assert len(list(read_runs(path))) == 1
 
 
+@pytest.mark.parametrize("break_after", ["{", '{"resourceSpans": [', '{ "resourceSpans": [{"resource": '])
+def test_a_document_over_several_lines_is_known_by_its_first(tmp_path: Path, break_after: str) -> None:
+    text = json.dumps(document(span("execute_tool", 0, 1, tool="x")))
+    start = break_after.replace("{ ", "{")
+    assert start in text
+    path = tmp_path / "spans.json"
+    path.write_text("\ufeff" + text.replace(start, break_after + "\n", 1), encoding="utf-8")
+    assert detect_log(str(path)) == "otel"
+    assert len(list(read_runs(path))) == 1
+
+
 def test_real_tau_bench_runs_are_read(shared_data: Path) -> None:
     runs = list(read_runs(shared_data / "tau_bench" / "gpt-4o-airline.json"))
     assert len(runs) == 200
