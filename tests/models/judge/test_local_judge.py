@@ -20,6 +20,7 @@ from prm.models.judge.generation import GeneratedAnswer, GenerationLimits, gener
 from prm.models.judge.interface import Judge
 from prm.models.judge.local_judge import CHUNK, JudgeOptions, LocalJudge
 from prm.models.judge.prompt import JudgePrompt, JudgePromptBuilder, JudgePromptConfig
+from prm.models.judge.rubric import PROMPT_VERSION
 from prm.models.judge.verdicts import reading_of_texts
 from prm.models.scoring import Shard
 from prm.types import LABELS, Prediction, RunIdentity, Trajectory
@@ -71,7 +72,7 @@ def test_forced_verdicts_are_the_most_probable_tokens_of_a_plain_forward(folder:
 
 def test_a_record_says_how_it_came_about_and_survives_writing(folder: Path) -> None:
     (prediction,) = load(folder).judge(RUNS[:1])
-    assert (prediction.protocol, prediction.prompt_version) == ("error_propagation", "1")
+    assert (prediction.protocol, prediction.prompt_version) == ("error_propagation", PROMPT_VERSION)
     assert prediction.rendering["prompt"]["max_prompt_tokens"] == 1500
     assert prediction.rendering["decoding"] == "forced"
     assert parse_prediction(dump_prediction(prediction), "here") == prediction
@@ -236,8 +237,8 @@ def test_a_stored_judge_is_asked_as_it_was_trained(folder: Path, tmp_path: Path)
     assert judge.info == JudgeInfo(config, training={"runs": 3})
     assert read_judge_info(folder) is None
     stored = (copy / JUDGE_FILE).read_text()
-    (copy / JUDGE_FILE).write_text(stored.replace('"prompt_version": "1"', '"prompt_version": "0"'))
-    with pytest.raises(ModelError, match="prompt version '1', got '0'"):
+    (copy / JUDGE_FILE).write_text(stored.replace(f'"prompt_version": "{PROMPT_VERSION}"', '"prompt_version": "0"'))
+    with pytest.raises(ModelError, match=f"prompt version '{PROMPT_VERSION}', got '0'"):
         LocalJudge.from_pretrained(copy, device="cpu")
     (copy / JUDGE_FILE).write_text("{}")
     with pytest.raises(ModelError, match="train it again"):
