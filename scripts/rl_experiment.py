@@ -10,14 +10,14 @@ test.jsonl. Each stage is the command that a user would type, and is printed. Ru
 from __future__ import annotations
 
 import argparse
-import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from prm.cli.shown_command import run_shown
 from prm.data.jsonl import parse_json, write_json
+from prm.evaluation.table import percent
 
 START, TRAINED, SUPERVISED = "sft", "grpo", "cross_entropy"
 TIMES = "seconds.json"
@@ -79,10 +79,8 @@ class Experiment:
     def _stage(self, name: str, arguments: Sequence[Any]) -> None:
         if name in self.seconds and name != "evaluation":
             return
-        command = [sys.executable, "-m", "prm", *map(str, arguments)]
-        print("$ prm " + " ".join(command[3:]), flush=True)
         start = time.monotonic()
-        subprocess.run(command, check=True)
+        run_shown(*arguments)
         self.seconds[name] = round(time.monotonic() - start, 1)
         write_json(self._out / TIMES, self.seconds)
 
@@ -99,12 +97,12 @@ def summary_lines(metrics: Mapping[str, Any], seconds: Mapping[str, float]) -> l
 
 
 def _judge_line(name: str, row: Mapping[str, Any]) -> str:
-    recall = " / ".join(_percent(row["recall"][label]) for label in ("-1", "0", "1"))
+    recall = " / ".join(percent(row["recall"][label]) for label in ("-1", "0", "1"))
     low, high = row["ci95"]["step_acc"] or (None, None)
     return (
-        f"{name:14} StepAcc {_percent(row['step_acc'])} [{_percent(low)}, {_percent(high)}]  "
-        f"FirstErrAcc {_percent(row['first_err_acc'])}  recall −1 / 0 / +1 {recall}  "
-        f"macro {_percent(row['macro_recall'])}  not read {row['failed']}"
+        f"{name:14} StepAcc {percent(row['step_acc'])} [{percent(low)}, {percent(high)}]  "
+        f"FirstErrAcc {percent(row['first_err_acc'])}  recall −1 / 0 / +1 {recall}  "
+        f"macro {percent(row['macro_recall'])}  not read {row['failed']}"
     )
 
 
@@ -114,10 +112,6 @@ def _pair_line(pair: Mapping[str, Any]) -> str:
         f"{pair['a']} − {pair['b']}: StepAcc {100 * pair['difference']:+.1f} points, "
         f"paired 95 % [{100 * low:.1f}, {100 * high:.1f}], p {pair['p_value']:.4f}"
     )
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}"
 
 
 if __name__ == "__main__":

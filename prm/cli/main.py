@@ -12,13 +12,10 @@ from typing import Annotated, Any
 
 import typer
 
-from prm.cli import agree, calibrate, data, evaluate, fetch, judge, quickstart, reach, score, train
+from prm.cli import agree, calibrate, data, evaluate, fetch, interrupted, judge, quickstart, reach, score, train
 from prm.cli.files import file_errors
 from prm.errors import PrmError
 from prm.version import __version__
-
-_INTERRUPTED = 130
-"""The exit code after Ctrl-C, as a shell gives it."""
 
 _UsageError: Any = typer.BadParameter.__base__
 """Any mistake in a command; older typers take the class from click, newer ones have their own."""
@@ -59,13 +56,15 @@ def main() -> None:
     try:
         with file_errors():
             code = app(prog_name="prm", standalone_mode=False)
+    except KeyboardInterrupt:  # before a verb runs; after that typer gives the code
+        code = interrupted.EXIT_CODE
     except PrmError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(2)
     except _UsageError as error:
         sys.exit(_explain(error))
-    if code == _INTERRUPTED:
-        typer.echo("interrupted; run the same command again to go on", err=True)
+    if code == interrupted.EXIT_CODE:
+        typer.echo(interrupted.MESSAGE, err=True)
     if "torch.distributed" in sys.modules:
         from prm.models.processes import leave_processes
 

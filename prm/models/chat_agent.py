@@ -25,7 +25,7 @@ from prm.models.fetch import resolve_model
 from prm.models.judge.checkpoint import load_judge_model
 from prm.models.judge.generation import GeneratedAnswer, GenerationLimits, generate_answers
 from prm.models.reachable import reachable
-from prm.models.step_classifier import DTYPES
+from prm.models.step_classifier import parse_dtype
 from prm.reach.agents.chat import AgentError, ChatRequest, Reply
 from prm.reach.agents.text_calls import calls_in
 
@@ -94,10 +94,9 @@ class LocalChat:
             ModelError: It is no causal language model, or its chat template can render no conversation.
             ConfigError: An unknown `dtype`.
         """
-        if dtype not in DTYPES:
-            raise ConfigError.at("dtype", f"must be one of {', '.join(DTYPES)}", dtype, "change it")
+        weights = parse_dtype(dtype)
         folder = resolve_model(str(path))
-        model = load_judge_model(folder, LoadOptions(DTYPES[dtype], None, trust_remote_code))
+        model = load_judge_model(folder, LoadOptions(weights, None, trust_remote_code))
         with reachable(folder):
             tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code)
         placed = model.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))

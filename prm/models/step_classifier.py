@@ -82,7 +82,7 @@ class StepClassifier:
             MissingFileError: The folder does not exist. ModelError: Not a step classifier of prm.
         """
         _refuse_missing_folder(path)
-        options = LoadOptions(_dtype(dtype), attn_implementation, trust_remote_code)
+        options = LoadOptions(parse_dtype(dtype), attn_implementation, trust_remote_code)
         with reachable(str(path)):
             config = AutoConfig.from_pretrained(path, trust_remote_code=trust_remote_code)
         info = CheckpointInfo.of_config(config, str(path))
@@ -157,7 +157,12 @@ def _of_steps(found: dict[int | None, Probabilities]) -> dict[int, Probabilities
     return {index: vector for index, vector in found.items() if index is not None}
 
 
-def _dtype(name: str) -> torch.dtype:
+def parse_dtype(name: str) -> torch.dtype:
+    """The type of weights with this name.
+
+    Raises:
+        ConfigError: It is none of `DTYPES`.
+    """
     if name not in DTYPES:
         raise ConfigError.at("dtype", f"must be one of {', '.join(DTYPES)}", name, "change it")
     return DTYPES[name]

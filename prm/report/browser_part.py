@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from markupsafe import Markup
-
 from prm.report.browser import BrowserData
-from prm.report.page import Part, asset, environment
-from prm.report.safe_text import script_json
+from prm.report.page import Part, asset, rendered
 
 _SCRIPTS = ("browser_dom.js", "browser_runs.js", "browser_list.js", "browser_run.js", "browser.js", "browser_start.js")
 """In the order in which they need each other; together they are one module."""
@@ -20,14 +17,11 @@ _TEXT = (
 
 def browser_part(data: BrowserData) -> Part:
     """The browser of `data`, with its style and its script."""
-    template = environment()
-    template.filters["json"] = lambda value: Markup(script_json(value))
-    body = template.from_string(asset("browser.html.jinja")).render(data=data)
     return Part(
         id="trajectories",
         title="Trajectory browser",
         text=_TEXT + _left_out(data.left_out),
-        body=Markup(body),
+        body=rendered(asset("browser.html.jinja"), data=data),
         style=asset("browser.css"),
         script="\n".join(asset(name) for name in _SCRIPTS),
     )

@@ -23,6 +23,7 @@ from prm.errors import InputError
 from prm.report.cells import cell_text, unit
 from prm.report.elements import Cell, Column, Estimate, Figure, Section, Table
 from prm.report.figures.theme import DARK, LIGHT
+from prm.report.safe_text import script_json
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _ALLOWED = (
@@ -128,14 +129,21 @@ def asset(name: str) -> str:
     return files("prm.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def environment() -> Environment:
+def rendered(source: str, **values: object) -> Markup:
+    """The body of a part: the template `source` with `values`; its filter ``json`` writes JSON for a script."""
+    jinja = _environment()
+    jinja.filters["json"] = lambda value: Markup(script_json(value))
+    return Markup(jinja.from_string(source).render(values))
+
+
+def _environment() -> Environment:
     """Jinja with everything escaped and nothing undefined."""
     return Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 
 @cache
 def _template() -> Any:
-    jinja = environment()
+    jinja = _environment()
     jinja.filters.update(
         drawn=Markup,
         figure_files=figure_files,

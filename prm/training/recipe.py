@@ -10,9 +10,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import yaml
 from transformers import HfArgumentParser
 
+from prm.data.yaml_file import read_yaml
 from prm.errors import ConfigError, MissingFileError
 
 STAGE = "stage"
@@ -95,15 +95,11 @@ def read_recipe(path: Path) -> dict[str, Any]:
 
     Raises:
         MissingFileError: There is no such file.
-        ConfigError: It is no flat YAML mapping.
+        ConfigError: It is no flat YAML mapping, or holds a key twice.
     """
     if not path.is_file():
         raise MissingFileError(f"{path}: the recipe must exist, found nothing; check the path")
-    try:
-        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())
-        raise ConfigError(f"{path}: the recipe must be valid YAML, got an error ({reason}); fix it") from None
+    settings = read_yaml(path)
     if not isinstance(settings, dict) or not all(isinstance(key, str) for key in settings):
         raise ConfigError.at(str(path), "a recipe is a flat YAML mapping", settings, "write one `key: value` a line")
     return {key.replace("-", "_"): value for key, value in settings.items()}

@@ -13,15 +13,13 @@ that does not end is no answer.
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeAlias
 
+from prm.data.own_code import load_object
 from prm.errors import ConfigError, RecordError
 from prm.evaluation.step_metrics import LABEL_WORDS
 from prm.models.judge.parse import ParsedAnswer, parse_answer
@@ -147,16 +145,7 @@ def load_reward(name: str) -> RewardFunction:
     Raises:
         ConfigError: It is not named so, cannot be imported, or is no function.
     """
-    module, _, function = name.partition(":")
-    if not function:
-        raise ConfigError.at("reward", "must be module:function", name, "name a function that can be imported")
-    # The console script finds a module in the current folder too, as `python -m` does.
-    if str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
-    try:
-        found = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError) as error:
-        raise ConfigError.at("reward", f"must be importable ({error})", name, "check the module's path") from None
+    found = load_object("reward", name)
     if not callable(found):
         raise ConfigError.at("reward", "must be a function of completions and columns", name, "name a function")
     reward: RewardFunction = found

@@ -10,8 +10,7 @@ import torch
 
 from prm.data.protocol import parse_protocol
 from prm.errors import ConfigError
-
-_DTYPES = ("float32", "bfloat16", "float16")
+from prm.models.step_classifier import parse_dtype
 
 
 @dataclass
@@ -44,8 +43,7 @@ class WeightOptions:
     )
 
     def __post_init__(self) -> None:
-        if self.dtype not in _DTYPES:
-            raise ConfigError.at("dtype", f"must be one of {', '.join(_DTYPES)}", self.dtype, "change it")
+        parse_dtype(self.dtype)
         if self.lora_rank is not None and self.lora_rank < 1:
             raise ConfigError.at("lora_rank", "must be at least 1", self.lora_rank, "raise or drop it")
 

@@ -23,6 +23,7 @@ from prm.data.encode import Row
 from prm.evaluation.step_metrics import summary
 from prm.models.batching import TokenBatchSampler, pad_rows
 from prm.models.lower_states import LowerStates
+from prm.models.processes import gathered
 from prm.models.scoring import FloatArray, Shard, predictions_of, site_probabilities
 from prm.training.atomic_checkpoints import AtomicCheckpoints
 from prm.training.losses import site_cross_entropy
@@ -210,14 +211,7 @@ class StepTrainer(AtomicCheckpoints, Trainer):  # type: ignore[misc,unused-ignor
             shard=self._shard,
             lower=validation.lower,
         )
-        return self._gathered(found)
-
-    def _gathered(self, found: dict[int, FloatArray]) -> dict[int, FloatArray]:
-        if self.args.world_size == 1:
-            return found
-        parts: list[Any] = [None] * self.args.world_size
-        torch.distributed.all_gather_object(parts, found)
-        return {number: vectors for part in parts for number, vectors in part.items()}
+        return found if self.args.world_size == 1 else gathered(found)
 
 
 @torch.no_grad()

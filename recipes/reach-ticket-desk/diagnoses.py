@@ -2,7 +2,7 @@
 
     python recipes/reach-ticket-desk/diagnoses.py --runs 2000 --seed 90210
 
-What is known of a run, and how it maps to diagnoses, is said in `prm.reach.judging.agreement_with_habits`.
+What is known of a run, and how it maps to diagnoses, is said in `prm.reach.labels.agreement_with_habits`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import argparse
 import time
 
 from prm.reach.desk.generate import generate_runs
-from prm.reach.judging.habit_tables import diagnosis_table, habit_table, verdict_table
 from prm.reach.judging.judge import judge_run
+from prm.reach.labels.habit_tables import diagnosis_table, habit_table, verdict_table
 from prm.reach.log.from_trajectory import run_of_trajectory
 from prm.reach.spec.load import shipped_spec
 

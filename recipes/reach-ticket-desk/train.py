@@ -9,12 +9,11 @@ Each stage is the command that a user would type, and is printed. Run again, it 
 from __future__ import annotations
 
 import argparse
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from prm.cli.shown_command import run_shown
 from prm.data.jsonl import parse_json, write_jsonl
 from prm.data.records import dump_trajectory
 from prm.reach.desk.generate import TEMPLATES, generate_runs
@@ -46,11 +45,11 @@ def run_seed(out: Path, seed: int) -> dict[str, Any]:
     trained = [template for template in TEMPLATES if template not in HELD_OUT]
     runs = generate_runs(TRAINING_RUNS, TEST_SEED + 1 + seed, templates=trained)
     write_jsonl(folder / "known.jsonl", map(dump_trajectory, runs))
-    prm("reach", "label", "--spec", "ticket", "--logs", folder / "known.jsonl", "--out", folder / "rules.jsonl")
+    run_shown("reach", "label", "--spec", "ticket", "--logs", folder / "known.jsonl", "--out", folder / "rules.jsonl")
     for source in SOURCES:
         train_and_score(out, folder, source, seed)
     named = [f"--predictions={source}={folder / source}.predictions.jsonl" for source in SOURCES]
-    prm("evaluate", "--gold", out / TEST, "--out", folder / "evaluation", "--no-report", *named)
+    run_shown("evaluate", "--gold", out / TEST, "--out", folder / "evaluation", "--no-report", *named)
     metrics: dict[str, Any] = parse_json((folder / "evaluation" / "metrics.json").read_bytes(), "metrics.json")
     return metrics
 
@@ -61,15 +60,8 @@ def train_and_score(out: Path, folder: Path, source: str, seed: int) -> None:
     if predictions.exists():
         return
     where = ["--output_dir", model, "--seed", seed, "--resume", "true", "--states_cache", states]
-    prm("train", "supervised", "--config", RECIPE, "--train_data", folder / f"{source}.jsonl", *where)
-    prm("score", "--model", model, "--data", out / TEST, "--out", predictions, "--states-cache", states)
-
-
-def prm(*arguments: Any) -> None:
-    """Runs one command and shows it."""
-    command = [sys.executable, "-m", "prm", *map(str, arguments)]
-    print("$ prm " + " ".join(command[3:]), flush=True)
-    subprocess.run(command, check=True)
+    run_shown("train", "supervised", "--config", RECIPE, "--train_data", folder / f"{source}.jsonl", *where)
+    run_shown("score", "--model", model, "--data", out / TEST, "--out", predictions, "--states-cache", states)
 
 
 def summary_lines(seeds: Sequence[int], found: Sequence[Mapping[str, Any]]) -> list[str]:

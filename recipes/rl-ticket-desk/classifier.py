@@ -9,13 +9,15 @@ what is compared is the objective alone. Data as of data.py. Run again, it goes 
 from __future__ import annotations
 
 import argparse
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from data import write_files
+
+from prm.cli.shown_command import run_shown
 from prm.data.jsonl import parse_json
+from prm.evaluation.table import percent
 
 HERE = Path(__file__).parent
 START, SUPERVISED = "start", "cross_entropy"
@@ -41,17 +43,17 @@ def run_seed(folder: Path, seed: int) -> dict[str, Any]:
     """The metrics of every classifier on the held-out templates."""
     data = folder / "data"
     if not (data / "test.jsonl").exists():
-        run(HERE / "data.py", "--seed", seed, "--out", data)
+        write_files(seed, data)
     states = ("--states_cache", folder / "states")
     common = ("--seed", seed, "--resume", "true", *states)
     fit = ("train", "supervised", "--config", HERE / "classifier_start.yaml", *common)
     sft, others = data / "sft.jsonl", data / "grpo.jsonl"
-    prm(*fit, "--train_data", sft, "--output_dir", folder / START)
-    prm(*fit, "--train_data", sft, others, "--output_dir", folder / SUPERVISED)
+    run_shown(*fit, "--train_data", sft, "--output_dir", folder / START)
+    run_shown(*fit, "--train_data", sft, others, "--output_dir", folder / SUPERVISED)
     grpo = ("train", "grpo", "--policy", "classifier", "--config", HERE / "classifier_grpo.yaml", *common)
     files = ("--model", folder / START, "--train_data", others, "--validation_data", data / "validation.jsonl")
     for name, way in WAYS.items():
-        prm(*grpo, *files, *way, "--output_dir", folder / name)
+        run_shown(*grpo, *files, *way, "--output_dir", folder / name)
     return evaluated(folder, data / "test.jsonl")
 
 
@@ -61,23 +63,13 @@ def evaluated(folder: Path, test: Path) -> dict[str, Any]:
     for name in (START, *WAYS, SUPERVISED):
         out = folder / f"{name}.jsonl"
         if not out.exists():
-            prm("score", "--model", folder / name, "--data", test, "--out", out, "--states-cache", folder / "states")
+            run_shown(
+                "score", "--model", folder / name, "--data", test, "--out", out, "--states-cache", folder / "states"
+            )
         named.append(f"--predictions={name}={out}")
-    prm("evaluate", "--gold", test, "--out", folder / "evaluation", "--no-report", *named)
+    run_shown("evaluate", "--gold", test, "--out", folder / "evaluation", "--no-report", *named)
     metrics: dict[str, Any] = parse_json((folder / "evaluation" / "metrics.json").read_bytes(), "metrics.json")
     return metrics
-
-
-def prm(*arguments: Any) -> None:
-    """Runs one command of prm."""
-    run("-m", "prm", *arguments)
-
-
-def run(*arguments: Any) -> None:
-    """Runs Python and shows with what."""
-    command = [sys.executable, *map(str, arguments)]
-    print("$ python " + " ".join(command[1:]), flush=True)
-    subprocess.run(command, check=True)
 
 
 def table_lines(found: Mapping[int, Mapping[str, Any]]) -> list[str]:
@@ -90,12 +82,10 @@ def table_lines(found: Mapping[int, Mapping[str, Any]]) -> list[str]:
 
 
 def _row(seed: int, name: str, row: Mapping[str, Any]) -> str:
-    recall = " / ".join(_percent(row["recall"][label]) for label in ("-1", "0", "1"))
+    recall = " / ".join(percent(row["recall"][label]) for label in ("-1", "0", "1"))
     low, high = row["ci95"]["step_acc"]
-    step = f"{_percent(row['step_acc'])} [{_percent(low)}, {_percent(high)}]"
-    return (
-        f"| {seed} | {name} | {step} | {_percent(row['first_err_acc'])} | {recall} | {_percent(row['macro_recall'])} |"
-    )
+    step = f"{percent(row['step_acc'])} [{percent(low)}, {percent(high)}]"
+    return f"| {seed} | {name} | {step} | {percent(row['first_err_acc'])} | {recall} | {percent(row['macro_recall'])} |"
 
 
 def _differences(seed: int, metrics: Mapping[str, Any]) -> list[str]:
@@ -106,10 +96,6 @@ def _differences(seed: int, metrics: Mapping[str, Any]) -> list[str]:
             shown = f"{100 * pair['difference']:+.1f} [{100 * low:.1f}, {100 * high:.1f}]"
             lines.append(f"seed {seed}: {pair['a']} − {pair['b']} {shown}")
     return lines
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}"
 
 
 if __name__ == "__main__":

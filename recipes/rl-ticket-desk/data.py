@@ -26,14 +26,19 @@ HELD_OUT_EVERY = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Reads the command line, writes the files and says what is in them."""
+    """Reads the command line and writes the files."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args(arguments)
-    options.out.mkdir(parents=True, exist_ok=True)
-    for name, runs in draw(options.seed).items():
-        write_jsonl(options.out / f"{name}.jsonl", map(dump_trajectory, runs))
+    write_files(options.seed, options.out)
+
+
+def write_files(seed: int, out: Path) -> None:
+    """Writes the files of a seed and says what is in them."""
+    out.mkdir(parents=True, exist_ok=True)
+    for name, runs in draw(seed).items():
+        write_jsonl(out / f"{name}.jsonl", map(dump_trajectory, runs))
         print(f"{name}: {len(runs)} runs, {len({run.query for run in runs})} queries, {shares(runs)}")
 
 

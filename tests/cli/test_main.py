@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,3 +53,28 @@ def test_an_output_that_cannot_be_is_one_line(
     target = str(tmp_path / "file" / "below" / "runs.jsonl")
     code, error = run(["reach", "generate", "--runs", "1", "--out", target], monkeypatch, capsys)
     assert (code, error.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("module", ["prm.cli.main", "typer", "prm.cli.train"])
+def test_ctrl_c_while_the_verbs_are_imported_is_one_line(module: str) -> None:
+    code = f"""
+import sys
+class Interrupted:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+import prm.cli
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (130, "interrupted; run the same command again to go on\n")
+
+
+def test_ctrl_c_before_a_verb_runs_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(**options: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["prm.cli.main"], "app", interrupted)
+    assert run(["check", "x"], monkeypatch, capsys) == (130, "interrupted; run the same command again to go on\n")

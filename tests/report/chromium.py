@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.report.reader import Reader
 
 _OPTIONS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -52,3 +55,16 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         pytest.skip(reason)
     with opened(tmp_path_factory.mktemp("chromium")) as driver:
         yield driver
+
+
+@pytest.fixture
+def reader(chromium: Any) -> Iterator[Reader]:
+    """A reader; whatever a test did, the page has written nothing to the console and asked for nothing."""
+    chromium.get("about:blank")
+    chromium.get_log("browser"), chromium.get_log("performance")
+    yield Reader(chromium)
+    assert chromium.get_log("browser") == []
+    events = [json.loads(entry["message"])["message"] for entry in chromium.get_log("performance")]
+    asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+    assert all(address.startswith(("file:", "about:", "data:")) for address in asked), asked
+    assert not chromium.execute_script("return window.hacked")

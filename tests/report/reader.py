@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 DESKTOP = (1280, 900)
+PHONE = (390, 844)
 
 
 class Reader:
@@ -68,3 +69,11 @@ class Reader:
         place = self.run_keys().index(key)
         self.click(f"#runs li:nth-child({place + 1}) .run")
         self.wait("document.querySelector('#run[open] .facts')")
+
+    def unnamed_controls(self) -> Any:
+        """The HTML of what can be operated but says neither in text nor in a label what it is."""
+        return self.js(
+            """[...document.querySelectorAll('button, select, input, a[href]')].filter((e) =>
+            !(e.getAttribute('aria-label') || e.textContent.trim() && e.tagName !== 'SELECT' || e.labels?.length))
+            .map((e) => e.outerHTML)"""
+        )

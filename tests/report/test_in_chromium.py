@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,11 @@ from prm.report.elements import Column, Section
 from prm.report.folder import write_page
 from prm.report.write import write_report
 from prm.types import Prediction, RunIdentity, Trajectory
-from tests.report.chromium import chromium
+from tests.report.chromium import chromium, reader
 from tests.report.pages import HOSTILE, call, conversation, page, run, said, table
-from tests.report.reader import DESKTOP, Reader
+from tests.report.reader import DESKTOP, PHONE, Reader
 
-__all__ = ["chromium"]
-
-PHONE = (390, 844)
+__all__ = ["chromium", "reader"]
 
 
 def some_runs() -> tuple[list[Trajectory], dict[str, list[Prediction]]]:
@@ -72,19 +69,6 @@ def write(folder: Path, runs: tuple[list[Trajectory], dict[str, list[Prediction]
     """Writes a report and returns its address."""
     write_page(folder, page(parts=(browser_part(browser_data(*runs)),), **more))
     return (folder / "report.html").as_uri()
-
-
-@pytest.fixture
-def reader(chromium: Any) -> Iterator[Reader]:
-    """A reader; whatever a test did, the page has written nothing to the console and asked for nothing."""
-    chromium.get("about:blank")
-    chromium.get_log("browser"), chromium.get_log("performance")
-    yield Reader(chromium)
-    assert chromium.get_log("browser") == []
-    events = [json.loads(entry["message"])["message"] for entry in chromium.get_log("performance")]
-    asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
-    assert all(address.startswith(("file:", "about:", "data:")) for address in asked), asked
-    assert not chromium.execute_script("return window.hacked")
 
 
 @pytest.fixture(scope="module")
@@ -403,9 +387,7 @@ def test_nothing_sticks_out_at_the_side(reader: Reader, address: str, size: tupl
 def test_every_control_has_a_name(reader: Reader, address: str) -> None:
     reader.open(address)
     reader.open_run("desk:0:1")
-    unnamed = """[...document.querySelectorAll('button, select, input, a[href]')].filter((e) =>
-        !(e.getAttribute('aria-label') || e.textContent.trim() && e.tagName !== 'SELECT' || e.labels?.length))"""
-    assert reader.js(f"{unnamed}.map((e) => e.outerHTML)") == []
+    assert reader.unnamed_controls() == []
 
 
 def test_on_paper_there_are_tables_and_plots_but_no_controls(reader: Reader, address: str) -> None:

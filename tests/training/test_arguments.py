@@ -64,7 +64,11 @@ def test_without_validation_data_nothing_waits_for_an_evaluation(tmp_path: Path)
         ("early_stopping_patience: 2\n", "early_stopping_patience: needs validation_data"),
         ("device: tpu\n", "device: must be cpu or cuda"),
         ("lora_rank: {a: 1}\n", "a recipe is flat"),
-        ("x: [1\n", "must be valid YAML"),
+        ("x: [1\n", r"recipe\.yaml:\d+: must be YAML"),
+        (
+            "max_tokens: 512\nmax_tokens: 1024\n",
+            "must be YAML, got \"the key 'max_tokens' stands twice\"",
+        ),
         ("unknown_null: null\n", "every key must be an option"),
     ],
 )
@@ -72,6 +76,12 @@ def test_a_wrong_recipe_is_refused_in_one_line(tmp_path: Path, text: str, messag
     with pytest.raises(ConfigError, match=message) as caught:
         parse_recipe(_recipe(tmp_path, text), [])
     assert "\n" not in str(caught.value)
+
+
+def test_the_word_no_in_a_recipe_is_that_word(tmp_path: Path) -> None:
+    training = parse_recipe(_recipe(tmp_path, "save_strategy: no\nresume: yes\n"), []).training
+    assert training.save_strategy == "no"
+    assert training.resume is True
 
 
 @pytest.mark.parametrize("named", ["", "stage: supervised\n"])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from prm.data.jsonl import parse_json_object, read_lines, require_file
+from prm.data.own_code import load_object
 from prm.data.readers import agentprocessbench, chat, hub, stepwise, taubench, trajectory
 from prm.data.readers.hub_rows import is_hub_id
 from prm.data.readers.row import Row, parse_row
@@ -86,17 +85,10 @@ def load_reader(name: str) -> Reader:
         return BUILT_IN[name]
     for entry_point in entry_points(group=GROUP, name=name):
         return _as_reader(entry_point.load(), name)
-    module, _, function = name.partition(":")
-    if not function:
+    if ":" not in name:
         known = ", ".join(BUILT_IN)
         raise ConfigError.at("--reader", f"must be one of {known}, or module:function", name, "name a reader")
-    # The console script finds a reader in the current folder too, as `python -m` does.
-    if str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
-    try:
-        return _as_reader(getattr(importlib.import_module(module), function), name)
-    except (ImportError, AttributeError) as error:
-        raise ConfigError.at("--reader", f"must be importable ({error})", name, "check the module's path") from None
+    return _as_reader(load_object("--reader", name), name)
 
 
 def _as_reader(value: Any, name: str) -> Reader:

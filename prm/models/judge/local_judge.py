@@ -29,7 +29,7 @@ from prm.models.judge.prompt import JudgePrompt, JudgePromptBuilder, JudgePrompt
 from prm.models.judge.verdicts import Reading, failed_prediction, reading_of_rollout, reading_of_texts
 from prm.models.reachable import reachable
 from prm.models.scoring import ALONE, Shard, in_chunks
-from prm.models.step_classifier import DTYPES
+from prm.models.step_classifier import parse_dtype
 from prm.types import Prediction, Trajectory
 
 Decoding: TypeAlias = Literal["forced", "free"]
@@ -131,12 +131,11 @@ class LocalJudge:
             DownloadError: The model is not to be had. ModelError: It cannot judge.
             ConfigError: An unknown `dtype`.
         """
-        if dtype not in DTYPES:
-            raise ConfigError.at("dtype", f"must be one of {', '.join(DTYPES)}", dtype, "change it")
+        weights = parse_dtype(dtype)
         folder = resolve_model(str(path))
         stored = read_judge_info(folder) or JudgeInfo(JudgePromptConfig())
         info = stored if prompt is None else JudgeInfo(prompt, stored.prompt_version, stored.training)
-        model = load_judge_model(folder, LoadOptions(DTYPES[dtype], attn_implementation, trust_remote_code))
+        model = load_judge_model(folder, LoadOptions(weights, attn_implementation, trust_remote_code))
         with reachable(folder):
             tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code)
         return cls(model.to(device or ("cuda" if torch.cuda.is_available() else "cpu")), tokenizer, info, options)

@@ -12,10 +12,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from prm.data.own_code import code_digest, load_object
 from prm.errors import ConfigError
 from prm.reach.agents.chat import AgentError, ChatRequest, Reply, RequestedCall
 from prm.reach.agents.deadline import within
-from prm.reach.agents.own_code import code_digest, load_object
 
 AgentFunction = Callable[[list[dict[str, Any]], list[dict[str, Any]]], Any]
 

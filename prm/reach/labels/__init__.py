@@ -1,1 +1,1 @@
-"""Verdicts as step labels, and their check against a human."""
+"""Verdicts as step labels, and their check against a human and against what the desk's scripts are known to do."""

@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from markupsafe import Markup
-
 from prm.reach.judging.verdict import RunVerdict
 from prm.reach.log.run import Run
 from prm.reach.metrics.estimate import Arm
 from prm.reach.metrics.words import diagnosis_words
-from prm.report.page import Part, environment
+from prm.report.page import Part, rendered
 from prm.report.phrases import percent
 from prm.report.reach.assets import reach_asset
 from prm.report.reach.examples import MEANINGS, Example, Found
@@ -91,12 +89,12 @@ def evidence_part(
         )
 
     shown = [_shown(one, len(verdicts), tuple(map(example, one.examples))) for one in found]
-    body = environment().from_string(reach_asset("evidence.html.jinja")).render(found=shown)
+    body = rendered(reach_asset("evidence.html.jinja"), found=shown)
     text = (
         "Each diagnosis with runs that have it, and the lines of the log that prove it. Examples are of different "
         "subjects and of different agents × variants where there are any."
     )
-    return Part(id="evidence", title="The log lines that prove it", text=text, body=Markup(body))
+    return Part(id="evidence", title="The log lines that prove it", text=text, body=body)
 
 
 def _shown(one: Found, runs: int, examples: tuple[ShownExample, ...]) -> ShownDiagnosis:

@@ -6,18 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
-
 from prm.reach.judging.verdict import RunVerdict, Standing
 from prm.reach.log.run import Run
 from prm.reach.metrics.estimate import Arm
 from prm.report.cells import counted
-from prm.report.page import Part, asset, environment
+from prm.report.page import Part, asset, rendered
 from prm.report.reach.assets import reach_asset
 from prm.report.reach.examples import MEANINGS
 from prm.report.reach.outcome import COVERED, MINEFIELD, broken_at, log_key
 from prm.report.reach.run_record import run_record
-from prm.report.safe_text import packed_json, script_json
+from prm.report.safe_text import packed_json
 
 _SCRIPTS = ("browser_dom.js", "browser_runs.js", "browser_list.js", "browser_run.js", "browser.js")
 _OWN_SCRIPTS = ("choice.js", "reach_runs.js", "reach_run.js", "reach.js")
@@ -106,14 +104,11 @@ def _broken(verdict: RunVerdict, milestones: Sequence[str]) -> int:
 
 def viewer_part(data: ViewerData) -> Part:
     """The viewer with its style and its script, which also lets the reader choose the agent in the figures above."""
-    template = environment()
-    template.filters["json"] = lambda value: Markup(script_json(value))
-    body = template.from_string(reach_asset("viewer.html.jinja")).render(data=data)
     return Part(
         id="trajectories",
         title="Runs",
         text=_text(data),
-        body=Markup(body),
+        body=rendered(reach_asset("viewer.html.jinja"), data=data),
         style="\n".join([asset("browser.css"), reach_asset("reach.css")]),
         script="\n".join([*map(asset, _SCRIPTS), *map(reach_asset, _OWN_SCRIPTS)]),
     )

@@ -18,17 +18,9 @@ from prm.evaluation.sources import load_gold, load_predictions
 from prm.evaluation.step_metrics import confusion, summary
 from tests.evaluation.agreement.rated_runs import rater, word
 from tests.evaluation.labelled_runs import encoded, label_or_none
+from tests.json_values import numbers
 
 SCHEMA = jsonschema.Draft202012Validator(json.loads(read_schema("agreement")))
-
-
-def numbers(value: Any) -> list[float]:
-    """Every float in a JSON value."""
-    if isinstance(value, dict):
-        return [number for inner in value.values() for number in numbers(inner)]
-    if isinstance(value, list):
-        return [number for inner in value for number in numbers(inner)]
-    return [value] if isinstance(value, float) else []
 
 
 @st.composite

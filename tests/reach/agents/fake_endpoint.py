@@ -6,8 +6,9 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.reach.agents.local_server import JsonHandler, listening
 
 Answer = tuple[int, Any] | Callable[[dict[str, Any]], "Answer"]
 """Status and body (an object, or text as it is), or a function of the request that gives one."""
@@ -48,34 +49,19 @@ def serving(answers: list[Answer]) -> Iterator[FakeEndpoint]:
     """A running endpoint; its `url` is the base URL."""
     endpoint = FakeEndpoint(answers)
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked = self.body()
             assert self.path == "/v1/chat/completions"
             status, body = endpoint.answer(asked, self.headers.get("Authorization"))
-            content = (body if isinstance(body, str) else json.dumps(body)).encode()
-            try:
-                self.send_response(status)
-                for name, value in {"Content-Type": "application/json", **endpoint.headers}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(content)
-            except OSError:
-                pass  # the client has given up on a late answer
+            self.send(status, body, {"Content-Type": "application/json", **endpoint.headers})
 
-        def log_message(self, *parts: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    endpoint.url = f"http://127.0.0.1:{server.server_port}/v1"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
-        yield endpoint
-    finally:
-        endpoint.released.set()
-        server.shutdown()
-        server.server_close()
+    with listening(Handler) as address:
+        endpoint.url = f"{address}/v1"
+        try:
+            yield endpoint
+        finally:
+            endpoint.released.set()
 
 
 def says(text: str | None, *calls: tuple[str, Any], ids: tuple[str, ...] = (), **more: Any) -> tuple[int, Any]:

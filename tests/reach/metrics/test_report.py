@@ -15,20 +15,12 @@ from prm.reach.judging.verdict import Diagnosis, MissingInformation, RunVerdict
 from prm.reach.metrics.estimate import Arm, Settings
 from prm.reach.metrics.json_form import as_json
 from prm.reach.metrics.report import build_report, compare_sets
+from tests.json_values import numbers
 from tests.reach.metrics.hand_verdicts import fabricated, verdict
 
 SETTINGS = Settings(15, 50, 0)
 REPORT_SCHEMA = jsonschema.Draft202012Validator(json.loads(read_schema("reach-report")))
 COMPARISON_SCHEMA = jsonschema.Draft202012Validator(json.loads(read_schema("reach-comparison")))
-
-
-def numbers(value: Any) -> list[float]:
-    """Every float in a JSON value."""
-    if isinstance(value, dict):
-        return [number for inner in value.values() for number in numbers(inner)]
-    if isinstance(value, list):
-        return [number for inner in value for number in numbers(inner)]
-    return [value] if isinstance(value, float) else []
 
 
 @st.composite

@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from prm.reach.judging.verdict import RunVerdict
 from prm.reach.log.run import Run
 from prm.report.reach.write import write_reach_report
-from tests.report.chromium import chromium
+from tests.report.chromium import chromium, reader
 from tests.report.pages import HOSTILE
 from tests.report.reach.examples import PAIR, drawn, repeated, report_of
 from tests.report.reach.test_write import hostile
-from tests.report.reader import DESKTOP, Reader
+from tests.report.reader import DESKTOP, PHONE, Reader
 
-__all__ = ["chromium"]
-
-PHONE = (390, 844)
+__all__ = ["chromium", "reader"]
 
 
 def written(folder: Path, verdicts: list[RunVerdict], runs: list[Run]) -> str:
     """Writes a page and returns its address."""
     return write_reach_report(report_of(verdicts), verdicts, runs, folder)[0].as_uri()
-
-
-@pytest.fixture
-def reader(chromium: Any) -> Iterator[Reader]:
-    """A reader; whatever a test did, the page has written nothing to the console and asked for nothing."""
-    chromium.get("about:blank")
-    chromium.get_log("browser"), chromium.get_log("performance")
-    yield Reader(chromium)
-    assert chromium.get_log("browser") == []
-    events = [json.loads(entry["message"])["message"] for entry in chromium.get_log("performance")]
-    asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
-    assert all(address.startswith(("file:", "about:", "data:")) for address in asked), asked
-    assert not chromium.execute_script("return window.hacked")
 
 
 @pytest.fixture(scope="module")
@@ -219,9 +201,7 @@ def test_every_control_has_a_name(reader: Reader, address: str) -> None:
     reader.open(address)
     reader.click("#runs .run")
     reader.wait("document.querySelector('#run[open] .facts')")
-    unnamed = """[...document.querySelectorAll('button, select, input, a[href]')].filter((e) =>
-        !(e.getAttribute('aria-label') || e.textContent.trim() && e.tagName !== 'SELECT' || e.labels?.length))"""
-    assert reader.js(f"{unnamed}.map((e) => e.outerHTML)") == []
+    assert reader.unnamed_controls() == []
 
 
 def test_on_paper_there_are_diagnoses_but_no_controls(reader: Reader, address: str) -> None:

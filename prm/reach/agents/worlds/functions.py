@@ -13,9 +13,9 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from prm.data.own_code import code_digest, load_object
 from prm.errors import ConfigError
 from prm.reach.agents.deadline import within
-from prm.reach.agents.own_code import code_digest, load_object
 from prm.reach.agents.task import Task
 from prm.reach.agents.worlds.declare import FunctionTool, WrongArguments
 from prm.reach.agents.worlds.envelopes import envelope_of, failed, refuse_non_json, timed_out

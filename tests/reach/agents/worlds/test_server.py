@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -17,6 +15,7 @@ from prm.reach.agents.task import Task
 from prm.reach.agents.worlds.server import ServerWorld
 from prm.reach.desk.conformance import conformance_violations
 from prm.reach.desk.environment import Call, Envelope
+from tests.reach.agents.local_server import JsonHandler, listening
 
 TASK = Task("t", "Do.", "t", data={"more": 1})
 DECLARED = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
@@ -28,34 +27,17 @@ def serving(answers: Answers) -> Iterator[tuple[str, list[Any]]]:
     """A server; yields its address and the bodies it was asked with."""
     asked: list[Any] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         def do_GET(self) -> None:
-            self._send(*answers(None))
+            self.send(*answers(None))
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = self.body()
             asked.append(body)
-            self._send(*answers(body))
+            self.send(*answers(body))
 
-        def _send(self, status: int, value: Any) -> None:
-            content = (value if isinstance(value, str) else json.dumps(value)).encode()
-            try:
-                self.send_response(status)
-                self.end_headers()
-                self.wfile.write(content)
-            except OSError:
-                pass  # the client has given up on a late answer
-
-        def log_message(self, *parts: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/", asked
-    finally:
-        server.shutdown()
-        server.server_close()
+    with listening(Handler) as address:
+        yield f"{address}/", asked
 
 
 def one_tool(status: int, value: Any) -> Answers:

@@ -7,7 +7,9 @@ import pytest
 
 from prm.reach.desk.generate import generate_runs
 from prm.reach.desk.habits import HABITS
-from prm.reach.judging.agreement_with_habits import (
+from prm.reach.judging.judge import judge_run
+from prm.reach.judging.verdict import RunVerdict
+from prm.reach.labels.agreement_with_habits import (
     DIAGNOSIS_OF_HABIT,
     MEASURED,
     Agreement,
@@ -15,9 +17,7 @@ from prm.reach.judging.agreement_with_habits import (
     habit_agreement,
     known_diagnoses,
 )
-from prm.reach.judging.habit_tables import diagnosis_table, habit_table, verdict_table
-from prm.reach.judging.judge import judge_run
-from prm.reach.judging.verdict import RunVerdict
+from prm.reach.labels.habit_tables import diagnosis_table, habit_table, verdict_table
 from prm.reach.log.from_trajectory import run_of_trajectory
 from prm.reach.spec.load import shipped_spec
 from prm.types import RunIdentity, Trajectory

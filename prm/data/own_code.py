@@ -1,4 +1,4 @@
-"""What a user names as ``module:name``: one's own tools and agents."""
+"""What a user names as ``module:name``: one's own readers, rewards, tools and agents."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from prm.reach.judging.agreement_with_habits import Agreement, diagnosis_agreement, habit_agreement
 from prm.reach.judging.verdict import RunVerdict
 from prm.reach.judging.wording import LETTERS
+from prm.reach.labels.agreement_with_habits import Agreement, diagnosis_agreement, habit_agreement
 from prm.types import Trajectory
 
 Judged = Sequence[tuple[Trajectory, RunVerdict]]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from prm.data.own_code import code_digest, load_object
 from prm.errors import ConfigError
-from prm.reach.agents.own_code import code_digest, load_object
 
 
 def test_a_file_is_loaded_whatever_other_module_has_its_name(tmp_path: Path) -> None:
