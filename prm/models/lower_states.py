@@ -8,9 +8,9 @@ caller trains without the cache.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch import nn
@@ -19,6 +19,12 @@ from prm.data.encode import Row
 from prm.models.batching import batch_by_tokens, pad_rows
 from prm.models.layers import layers_of, layers_only
 from prm.models.memory import trim_heap
+
+Outputs: TypeAlias = Callable[[Any, Row, torch.Tensor | None, int], torch.Tensor]
+"""(model, row, the states `[1, T, H]` of its first layers, how many layers these are) → what the model says of the row.
+
+Without states, and with 0 layers, the whole model is run.
+"""
 
 _TOLERANCE = 1e-3
 _COARSE_TOLERANCE = 5e-2
@@ -86,18 +92,24 @@ def lower_states(
 
 
 @torch.no_grad()
-def goes_on_from_the_middle(model: Any, row: Row, count: int, pad_token_id: int) -> bool:
+def goes_on_from_the_middle(model: Any, row: Row, count: int, pad_token_id: int, outputs: Outputs) -> bool:
     """Whether the layers above `count` on that layer's output give what the whole model gives.
 
     They do not where a backbone scales its embeddings, adds positions to them, or mixes kinds of layers by number.
+
+    Args:
+        model: In any mode; it is run in evaluation.
+        row: What it is tried on.
+        count: How many layers are left out.
+        pad_token_id: Any token id.
+        outputs: What is compared.
     """
     device = next(model.parameters()).device
     training = model.training
     model.eval()
     state = lower_states(model, [row], count, len(row.input_ids), pad_token_id, None).padded([0])
-    inputs = pad_rows([row], pad_token_id).model_inputs(device)
-    whole = model(**inputs).logits
-    upper = model(**inputs, lower_states=state.to(device, model.dtype), skipped_layers=count).logits
+    whole = outputs(model, row, None, 0)
+    upper = outputs(model, row, state.to(device, model.dtype), count)
     model.train(training)
     tolerance = _TOLERANCE if model.dtype == torch.float32 else _COARSE_TOLERANCE
     return bool(torch.allclose(whole, upper, atol=tolerance, rtol=tolerance))

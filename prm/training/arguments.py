@@ -16,6 +16,7 @@ from prm.data.budget import MIN_BUDGET_TOKENS
 from prm.errors import ConfigError
 from prm.training.recipe import Recipe
 from prm.training.shared_options import (
+    FrozenStatesArguments,
     LabelledData,
     QuantisedWeightOptions,
     RunArguments,
@@ -90,7 +91,7 @@ class ModelOptions(QuantisedWeightOptions):
 
 
 @dataclass
-class StepTrainingArguments(RunArguments, TrainingArguments):  # type: ignore[misc,unused-ignore]
+class StepTrainingArguments(FrozenStatesArguments, RunArguments, TrainingArguments):  # type: ignore[misc,unused-ignore]
     """TrainingArguments with what a step classifier needs, and defaults that suit it."""
 
     output_dir: str = field(default="runs/step-classifier", metadata={"help": "Folder of the run."})
@@ -99,10 +100,6 @@ class StepTrainingArguments(RunArguments, TrainingArguments):  # type: ignore[mi
         default=None, metadata={"help": "balanced, or three numbers for -1,0,+1 such as 1,2,1; None = equal."}
     )
     outcome_weight: float = field(default=1.0, metadata={"help": "Weight of the outcome site's loss; 0 = untrained."})
-    cache_frozen_states: bool = field(
-        default=True, metadata={"help": "Compute what frozen layers give once and keep it in memory."}
-    )
-    cache_gib: float = field(default=2.0, metadata={"help": "Memory that the output of frozen lower layers may take."})
     learning_rate: float = field(default=2e-4, metadata={"help": "Peak learning rate."})
 
     def __post_init__(self) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import torch
 
 from prm.data.encode import Row
-from prm.models.lower_states import LowerStates, frozen_layers, goes_on_from_the_middle, lower_states
+from prm.models.batching import pad_rows
+from prm.models.lower_states import LowerStates, Outputs, frozen_layers, goes_on_from_the_middle, lower_states
 from prm.models.site_head import SiteForward
 from prm.training.shared_options import is_sharded
 
@@ -33,13 +34,25 @@ class Passes:
 
 
 def may_cache_lower_states(model: Any, training: Any, trainable_layers: int | None, lora_rank: int | None) -> bool:
-    """Whether a cache can be used: lower layers frozen, a plain head, whole weights on each process."""
+    """Whether a cache can be used: lower layers frozen, one read at the top, whole weights on each process."""
     partly = bool(trainable_layers) and lora_rank is None
     spread = is_sharded(training) or bool(training.deepspeed)
-    return bool(training.cache_frozen_states) and partly and isinstance(model, SiteForward) and not spread
+    # Of step classifiers only those with a plain head read nothing in the middle.
+    reads_the_top = isinstance(model, SiteForward) or model.get_output_embeddings() is not None
+    return bool(training.cache_frozen_states) and partly and reads_the_top and not spread
 
 
-def lower_states_within(gib: float, model: Any, rows: Sequence[Row], passes: Passes) -> LowerStates | None:
+def site_outputs(model: Any, row: Row, states: torch.Tensor | None, layers: int) -> torch.Tensor:
+    """What a step classifier says of a row's sites, `[M, 3]`; an `Outputs`."""
+    inputs = pad_rows([row], 0).model_inputs(next(model.parameters()).device)
+    lower = {} if states is None else {"lower_states": states, "skipped_layers": layers}
+    logits: torch.Tensor = model(**inputs, **lower).logits
+    return logits
+
+
+def lower_states_within(
+    gib: float, model: Any, rows: Sequence[Row], passes: Passes, outputs: Outputs = site_outputs
+) -> LowerStates | None:
     """The output of the frozen lower layers for every row.
 
     Args:
@@ -47,6 +60,7 @@ def lower_states_within(gib: float, model: Any, rows: Sequence[Row], passes: Pas
         model: On the device that it computes on.
         rows: N rows.
         passes: How they are passed through it.
+        outputs: What must be the same with the states as without.
 
     Returns:
         None where no layer is frozen, it would take more, or the model cannot go on from a middle layer.
@@ -56,7 +70,7 @@ def lower_states_within(gib: float, model: Any, rows: Sequence[Row], passes: Pas
     if layers == 0 or size > gib:
         _log.info("frozen layers are not cached: %d of them, %.1f GiB of %.1f", layers, size, gib)
         return None
-    if not goes_on_from_the_middle(model, rows[0], layers, passes.pad_token_id):
+    if not goes_on_from_the_middle(model, rows[0], layers, passes.pad_token_id, outputs):
         _log.info("frozen layers are not cached: %s cannot go on from a middle layer", type(model).__name__)
         return None
     _log.info("caching the output of %d frozen layers (%.1f GiB)", layers, size)

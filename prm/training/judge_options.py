@@ -17,6 +17,7 @@ from prm.models.judge.answer import AnswerFormat
 from prm.training.judge_examples import LossOn
 from prm.training.recipe import Recipe
 from prm.training.shared_options import (
+    FrozenStatesArguments,
     LabelledData,
     QuantisedWeightOptions,
     RunArguments,
@@ -58,13 +59,20 @@ class JudgeModelOptions(QuantisedWeightOptions):
 
 
 @dataclass
-class JudgeSftArguments(RunArguments, SFTConfig):  # type: ignore[misc,unused-ignore]
+class JudgeSftArguments(FrozenStatesArguments, RunArguments, SFTConfig):  # type: ignore[misc,unused-ignore]
     """TRL's SFTConfig with what a judge needs, and defaults that suit it."""
 
     output_dir: str = field(default="runs/judge", metadata={"help": "Folder of the run."})
     loss_on: str = field(
         default="answer",
         metadata={"help": "answer (all of it), or verdicts (compact answers only: which of the three)."},
+    )
+    verdict_temperature: float = field(
+        default=1.0,
+        metadata={
+            "help": "What the logits of the three verdicts are divided by, in training and in every later use (loss_on "
+            "verdicts only). A base model prefers one of three words by many nats; 10 begins near equal chances."
+        },
     )
     class_weights: str | None = field(
         default=None,
@@ -93,9 +101,18 @@ class JudgeSftArguments(RunArguments, SFTConfig):  # type: ignore[misc,unused-ig
                 raise ConfigError.at(name, "is not for rows with verdict weights", True, "leave it out")
         if self.loss_type not in ("nll", "chunked_nll") or self.label_smoothing_factor:
             raise ConfigError.at("loss_type", "must be nll, without label smoothing", self.loss_type, "leave it out")
+        self._check_temperature()
         if self.outcome_weight < 0:
             raise ConfigError.at("outcome_weight", "must be at least 0", self.outcome_weight, "raise it")
         super().__post_init__()
+
+    def _check_temperature(self) -> None:
+        value = self.verdict_temperature
+        if not 0 < value < float("inf"):
+            raise ConfigError.at("verdict_temperature", "must be above 0", value, "change it")
+        if value != 1.0 and self.loss_on != "verdicts":
+            todo = "set loss_on: verdicts, or leave it out"
+            raise ConfigError.at("verdict_temperature", "needs a choice among three verdicts", value, todo)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,9 @@ from datasets import Dataset
 from trl import SFTTrainer
 
 from prm.models.judge.checkpoint import JudgeInfo
-from prm.models.shared_prefix.calling import logits_at
+from prm.models.layers import layers_only
+from prm.models.lower_states import LowerStates
+from prm.models.shared_prefix.calling import core_of, logits_at
 from prm.training.grpo.evaluation import HeldOut
 from prm.training.judge_examples import JudgeRow
 from prm.training.judging_trainer import JudgingTrainer
@@ -35,12 +37,14 @@ class JudgeSftTask:
         info: How the judge is asked; written beside its weights.
         held_out: What `evaluate` judges; None = nothing.
         choices: The tokens that a trained token is chosen from, as forced decoding chooses it; None = any token.
+        lower: The output of frozen lower layers for every row; None = they are run each time.
     """
 
     rows: Sequence[JudgeRow]
     info: JudgeInfo
     held_out: HeldOut | None = None
     choices: tuple[int, ...] | None = None
+    lower: LowerStates | None = None
 
 
 class JudgeSftTrainer(JudgingTrainer, SFTTrainer):  # type: ignore[misc,unused-ignore]
@@ -58,7 +62,7 @@ class JudgeSftTrainer(JudgingTrainer, SFTTrainer):  # type: ignore[misc,unused-i
         # Several GPUs without a launcher would make the Trainer scatter batches; one GPU is used then.
         arguments._n_gpu = min(arguments.n_gpu, 1)
         arguments.dataset_kwargs = {**(arguments.dataset_kwargs or {}), "skip_prepare_dataset": True}
-        rows = Dataset.from_list([row.columns() for row in task.rows])
+        rows = Dataset.from_list([{**row.columns(), "number": i} for i, row in enumerate(task.rows)])
         super().__init__(
             train_dataset=rows,
             eval_dataset=None if task.held_out is None else rows.select([0]),
@@ -82,13 +86,37 @@ class JudgeSftTrainer(JudgingTrainer, SFTTrainer):  # type: ignore[misc,unused-i
         self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
         """`answer_cross_entropy`, times the number of processes since DDP and FSDP average gradients over them."""
-        logits = logits_at(model, inputs["positions"], input_ids=inputs["input_ids"], use_cache=False)
-        labels = inputs["labels"]
+        logits, labels = self._logits(model, inputs), inputs["labels"]
         if self.task.choices is not None:
-            logits, labels = logits[..., list(self.task.choices)], positions_among(labels, self.task.choices)
+            three = logits[..., list(self.task.choices)].float()
+            logits = three / self.task.info.verdict_temperature
+            labels = positions_among(labels, self.task.choices)
         total = num_items_in_batch if num_items_in_batch is not None else (labels != IGNORED).sum()
         loss = answer_cross_entropy(logits, labels, inputs["weights"], total) * self.args.world_size
         return (loss, {"logits": logits}) if return_outputs else loss
+
+    def _logits(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
+        positions, lower = inputs["positions"], self.task.lower
+        if lower is None:
+            return logits_at(model, positions, input_ids=inputs["input_ids"], use_cache=False)
+        states = lower.padded(inputs["numbers"]).to(positions.device, core_of(model).dtype)
+        return upper_logits(model, positions, states, lower.layers)
+
+
+def upper_logits(model: Any, positions: torch.Tensor, states: torch.Tensor, layers: int) -> torch.Tensor:
+    """The logits of some positions by the layers above the first `layers`.
+
+    Args:
+        model: A causal model, wrapped or not.
+        positions: `[M] int64`.
+        states: `[B, T, H]`, the output of the first layers.
+        layers: How many these are.
+
+    Returns:
+        `[B, M, V]`.
+    """
+    with layers_only(core_of(model), slice(layers, None)):
+        return logits_at(model, positions, inputs_embeds=states, use_cache=False)
 
 
 def answer_cross_entropy(
@@ -152,6 +180,7 @@ class _Collator:
             "labels": labels[:, after],
             "weights": weights[:, after],
             "tokens": tokens,
+            "numbers": [row["number"] for row in rows],
         }
 
 

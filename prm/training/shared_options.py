@@ -85,6 +85,16 @@ class RunArguments:
         then.__post_init__()
 
 
+@dataclass
+class FrozenStatesArguments:
+    """For trainings that read the same rows in every epoch."""
+
+    cache_frozen_states: bool = field(
+        default=True, metadata={"help": "Compute what frozen layers give once and keep it in memory."}
+    )
+    cache_gib: float = field(default=2.0, metadata={"help": "Memory that the output of frozen lower layers may take."})
+
+
 def refuse_waiting_for_validation(training: Any) -> None:
     """For a run without validation data.
 

@@ -86,7 +86,9 @@ def test_the_weighted_loss_by_hand() -> None:
     torch.testing.assert_close(masked, 3 * torch.log(torch.tensor(2.0)) / 4)
 
 
-def _plain_losses(judge: Path, runs: Sequence[Trajectory], **targets: Any) -> tuple[torch.Tensor, int]:
+def _plain_losses(
+    judge: Path, runs: Sequence[Trajectory], temperature: float = 1.0, **targets: Any
+) -> tuple[torch.Tensor, int]:
     """(Σ w · −log p, trained tokens) of the untrained model, each run alone, from the logits of every token.
 
     Verdicts alone are a choice among three: p is over these.
@@ -104,28 +106,32 @@ def _plain_losses(judge: Path, runs: Sequence[Trajectory], **targets: Any) -> tu
             logits = model(torch.tensor([[*row.prompt_ids, *row.answer_ids]])).logits[0]
         if targets["loss_on"] == "verdicts":
             logits[:, others] = -torch.inf
+            logits = logits / temperature
         after = logits[len(row.prompt_ids) - 1 : -1].log_softmax(-1).clamp(min=-1e4)
         taken = after.gather(1, torch.tensor(row.answer_ids)[:, None])[:, 0]
         total = total - (taken * torch.tensor(row.weights)).sum()
     return total, sum(row.trained for row in rows)
 
 
-@pytest.mark.parametrize("loss_on", ["answer", "verdicts"])
+@pytest.mark.parametrize(("loss_on", "temperature"), [("answer", 1.0), ("verdicts", 1.0), ("verdicts", 10.0)])
 def test_the_loss_is_that_of_the_answers_alone_however_long_the_prompt(
-    judge: Path, data: Path, tmp_path: Path, loss_on: Any
+    judge: Path, data: Path, tmp_path: Path, loss_on: Any, temperature: float
 ) -> None:
     """TRL would cut at 1,024 tokens from the right: then nothing of the longest run's answer would be left."""
     runs = [make_run(1, steps=1), make_run(700, steps=14, words=1)]
     tokenizer = AutoTokenizer.from_pretrained(judge)
     prompt = JudgePromptBuilder(tokenizer, JudgePromptConfig(max_prompt_tokens=BUDGET)).build(runs[1])
     assert len(prompt.input_ids) > 1024
-    total, trained = _plain_losses(judge, runs, loss_on=loss_on, class_weights=(2.0, 1.0, 0.5), outcome_weight=0.7)
+    total, trained = _plain_losses(
+        judge, runs, temperature, loss_on=loss_on, class_weights=(2.0, 1.0, 0.5), outcome_weight=0.7
+    )
     result = _train(
         *(judge, _write(tmp_path / "runs.jsonl", runs), tmp_path / "out", "--per_device_train_batch_size", "2"),
         *("--gradient_accumulation_steps", "1", "--learning_rate", "0", "--loss_on", loss_on),
-        *("--class_weights", "2,1,0.5", "--outcome_weight", "0.7"),
+        *("--class_weights", "2,1,0.5", "--outcome_weight", "0.7", "--verdict_temperature", str(temperature)),
     )
     assert result["updates"] == 1
+    assert LocalJudge.from_pretrained(tmp_path / "out", device="cpu").info.verdict_temperature == temperature
     assert result["train_loss"] == pytest.approx(float(total) / trained, rel=1e-4)
 
 
@@ -137,6 +143,19 @@ def test_one_batch_of_two_equals_two_accumulated_batches_of_one(judge: Path, tmp
     _assert_same_weights(tmp_path / "a", tmp_path / "b", atol=1e-5)
     before = _weights(judge)
     assert max(float((value - before[name]).abs().max()) for name, value in _weights(tmp_path / "a").items()) > 1e-3
+
+
+@pytest.mark.parametrize("loss_on", ["answer", "verdicts"])
+def test_cached_lower_layers_give_the_weights_of_an_uncached_run(
+    judge: Path, data: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, loss_on: str
+) -> None:
+    partly = ("--trainable_layers", "1", "--num_train_epochs", "2", "--loss_on", loss_on)
+    sizes = ("--per_device_train_batch_size", "2", "--gradient_accumulation_steps", "1")
+    with caplog.at_level("INFO"):
+        _train(judge, data / "train.jsonl", tmp_path / "a", *partly, *sizes)
+    assert "caching the output of 1 frozen layers" in caplog.text
+    _train(judge, data / "train.jsonl", tmp_path / "b", *partly, *sizes, "--cache_frozen_states", "false")
+    _assert_same_weights(tmp_path / "a", tmp_path / "b", atol=2e-5)
 
 
 def test_a_tiny_judge_learns_to_tell_good_from_bad(judge: Path, tmp_path: Path) -> None:
@@ -285,6 +304,8 @@ def test_a_run_without_a_label_stops_the_training(judge: Path, tmp_path: Path) -
         (("--packing", "true"), "packing: is not for"),
         (("--loss_on", "prompt"), "loss_on: must be one of"),
         (("--answer_format", "json", "--loss_on", "verdicts"), "loss_on: needs compact answers"),
+        (("--verdict_temperature", "10"), "verdict_temperature: needs a choice among three verdicts"),
+        (("--loss_on", "verdicts", "--verdict_temperature", "0"), "verdict_temperature: must be above 0"),
         (("--answer_format", "json", "--class_weights", "balanced"), "class_weights: needs compact answers"),
         (("--answer_format", "xml"), "answer_format: must be compact or json"),
         (("--early_stopping_patience", "2"), "needs validation_data"),

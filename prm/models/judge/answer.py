@@ -47,12 +47,14 @@ class VerdictFrame:
         verdict_ids: The one-token verdicts of −1, 0, +1; all different.
         slots: [K] the message index of each step, None for the outcome.
         words: The verdicts as they are spelled in the prompt.
+        temperature: What the three logits are divided by, always (`JudgeInfo.verdict_temperature`).
     """
 
     forced: tuple[tuple[int, ...], ...]
     verdict_ids: tuple[int, int, int]
     slots: tuple[int | None, ...]
     words: VerdictWords = WORDS[0]
+    temperature: float = 1.0
 
     def ids(self, labels: Sequence[StepLabel]) -> list[int]:
         """The ids of the whole answer.
@@ -83,12 +85,14 @@ class CompactForm:
         words: The verdicts' spelling.
         verdict_ids: Their token ids, for −1, 0, +1.
         end_ids: What ends the answer's turn.
+        temperature: That of its frames.
     """
 
     words: VerdictWords
     verdict_ids: tuple[int, int, int]
     end_ids: tuple[int, ...]
     text: PlainTextTokenizer
+    temperature: float = 1.0
 
     def frame(self, message_indices: Sequence[int], *, outcome: bool = True) -> VerdictFrame:
         """The frame of one run's answer; see `verdict_frame`."""
@@ -97,7 +101,8 @@ class CompactForm:
         natural = found is not None and found[1] == self.verdict_ids
         blocks = found[0] if found is not None and natural else _blocks_alone(self.text, names)
         slots: list[int | None] = [*message_indices, *([None] if outcome else [])]
-        return VerdictFrame((*blocks[:-1], blocks[-1] + self.end_ids), self.verdict_ids, tuple(slots), self.words)
+        forced = (*blocks[:-1], blocks[-1] + self.end_ids)
+        return VerdictFrame(forced, self.verdict_ids, tuple(slots), self.words, self.temperature)
 
 
 def verdict_frame(tokenizer: Any, message_indices: Sequence[int], *, outcome: bool = True) -> VerdictFrame:
@@ -114,8 +119,12 @@ def verdict_frame(tokenizer: Any, message_indices: Sequence[int], *, outcome: bo
     return compact_form(tokenizer).frame(message_indices, outcome=outcome)
 
 
-def compact_form(tokenizer: Any) -> CompactForm:
+def compact_form(tokenizer: Any, temperature: float = 1.0) -> CompactForm:
     """The first of `WORDS` that are one token each wherever they stand in an answer, else the first that are so alone.
+
+    Args:
+        tokenizer: A Hugging Face tokenizer, fast or slow.
+        temperature: What the logits of the three verdicts are divided by.
 
     Raises:
         ModelError: There are none.
@@ -128,7 +137,7 @@ def compact_form(tokenizer: Any) -> CompactForm:
             "tokenizer: a compact answer needs three verdicts of one token each, got none of "
             f"{tried}; use the answer format json"
         )
-    return CompactForm(*found, end_of_turn_ids(tokenizer), text)
+    return CompactForm(*found, end_of_turn_ids(tokenizer), text, temperature)
 
 
 def verdict_words(tokenizer: Any) -> VerdictWords:

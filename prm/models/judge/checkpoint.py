@@ -32,16 +32,21 @@ class JudgeInfo:
         prompt: Budgets, answer format and protocol of its prompts.
         prompt_version: Version of the prompt's text (`prm.models.judge.rubric`).
         training: What is known of its training, for people; empty where it was not trained by prm.
+        verdict_temperature: What the logits of a compact answer's three verdicts are divided by, in training and ever
+            after. A base model's differ by many nats before it has learnt anything; see `prm train judge`.
     """
 
     prompt: JudgePromptConfig
     prompt_version: str = PROMPT_VERSION
     training: Mapping[str, Any] | None = None
+    verdict_temperature: float = 1.0
 
 
 def write_judge_info(folder: Path, info: JudgeInfo) -> None:
     """Writes ``prm_judge.json`` into the folder."""
-    stored = {"prompt": asdict(info.prompt), "prompt_version": info.prompt_version}
+    stored: dict[str, Any] = {"prompt": asdict(info.prompt), "prompt_version": info.prompt_version}
+    if info.verdict_temperature != 1.0:
+        stored["verdict_temperature"] = info.verdict_temperature
     write_json(folder / JUDGE_FILE, {**stored, "training": dict(info.training)} if info.training else stored)
 
 
@@ -56,7 +61,12 @@ def read_judge_info(folder: Path | str) -> JudgeInfo | None:
         return None
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
-        info = JudgeInfo(JudgePromptConfig(**stored["prompt"]), str(stored["prompt_version"]), stored.get("training"))
+        info = JudgeInfo(
+            JudgePromptConfig(**stored["prompt"]),
+            str(stored["prompt_version"]),
+            stored.get("training"),
+            _temperature(stored.get("verdict_temperature", 1.0)),
+        )
     except (ValueError, TypeError, KeyError, ConfigError) as error:
         reason = " ".join(str(error).split())
         raise ModelError(f"{path}: must say how the judge is asked, got an error ({reason}); train it again") from None
@@ -66,6 +76,12 @@ def read_judge_info(folder: Path | str) -> JudgeInfo | None:
             "use the version of prm that trained the judge"
         )
     return info
+
+
+def _temperature(value: Any) -> float:
+    if not 0 < float(value) < float("inf"):
+        raise ValueError(f"verdict_temperature {value}")
+    return float(value)
 
 
 def load_judge_model(path: str, options: LoadOptions, num_layers: int | None = None) -> Any:

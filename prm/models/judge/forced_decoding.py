@@ -56,8 +56,8 @@ def draw_verdicts(
         prompt_ids: `[P] int64`, at least one token.
         frame: The answer's forced blocks and its three verdict tokens.
         n: G, how many answers.
-        temperature: 0 takes the most probable verdict, the smaller class id among equal ones; `probs` and `logprobs`
-            are then those of temperature 1.
+        temperature: Beside the frame's own. 0 takes the most probable verdict, the smaller class id among equal ones;
+            `probs` and `logprobs` are then those of temperature 1.
         generator: Makes the draws reproducible: K·n numbers are taken from it (none at temperature 0), whatever is
             drawn and however the model is run.
 
@@ -128,7 +128,8 @@ def verdict_logits(model: Any, prompt_ids: torch.Tensor, frame: VerdictFrame, la
         labels: `[G, K]`, class ids (0, 1, 2) of the verdicts that each answer gives.
 
     Returns:
-        `[G, K, 3] float32`: with softmax over the last axis what `draw_verdicts` draws from.
+        `[G, K, 3] float32`, divided by the frame's temperature: with softmax over the last axis what `draw_verdicts`
+        draws from.
     """
     classes = torch.as_tensor(labels, dtype=torch.int64)
     _check_labels(classes, len(frame.slots))
@@ -138,7 +139,7 @@ def verdict_logits(model: Any, prompt_ids: torch.Tensor, frame: VerdictFrame, la
     answers = [torch.tensor(_after_first_block(frame, row)) for row in classes.tolist()]
     slots = _slots_after_first_block(frame)
     logits = answer_logits(model, prompt, answers, [slots] * len(answers))
-    return torch.stack(logits)[..., list(frame.verdict_ids)].float()
+    return torch.stack(logits)[..., list(frame.verdict_ids)].float() / frame.temperature
 
 
 def _after_first_block(frame: VerdictFrame, classes: Sequence[int]) -> list[int]:
@@ -163,12 +164,13 @@ def _draw(
 ) -> list[Rollout]:
     answers = chances[0].shape[0]
     verdict_ids = torch.tensor([frame.verdict_ids for frame in frames])
+    divisors = torch.tensor([frame.temperature * (temperature or 1.0) for frame in frames], dtype=torch.float64)
     labels = [np.zeros(chance.shape, dtype=np.int64) for chance in chances]
     probs = [np.zeros((*chance.shape, 3), dtype=np.float64) for chance in chances]
     slots = max(chance.shape[1] for chance in chances)
     logits = reader.start(prefixes, answers) if slots else torch.empty(0)
     for slot in range(slots):
-        three = _softmax_of_three(logits, verdict_ids, temperature)
+        three = _softmax_of_three(logits, verdict_ids, divisors)
         for row, chance in enumerate(chances):
             if slot < chance.shape[1]:
                 probs[row][:, slot] = three[row]
@@ -185,11 +187,13 @@ def _blocks(frame: VerdictFrame, labels: npt.NDArray[np.int64], slot: int) -> li
     return [[frame.verdict_ids[label], *frame.forced[slot + 1]] for label in labels[:, slot]]
 
 
-def _softmax_of_three(logits: torch.Tensor, verdict_ids: torch.Tensor, temperature: float) -> npt.NDArray[np.float64]:
-    """`[B, G, V]` logits → `[B, G, 3]` probabilities."""
+def _softmax_of_three(
+    logits: torch.Tensor, verdict_ids: torch.Tensor, divisors: torch.Tensor
+) -> npt.NDArray[np.float64]:
+    """`[B, G, V]` logits, `[B]` temperatures → `[B, G, 3]` probabilities."""
     wanted = verdict_ids.to(logits.device)[:, None, :].expand(-1, logits.shape[1], -1)
     three = logits.gather(-1, wanted).to("cpu", torch.float64)
-    return (three / (temperature or 1.0)).softmax(-1).numpy()
+    return (three / divisors[:, None, None]).softmax(-1).numpy()
 
 
 def _pick(probs: npt.NDArray[np.float64], chance: torch.Tensor, temperature: float) -> npt.NDArray[np.int64]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -134,7 +134,7 @@ class LocalJudge:
         weights = parse_dtype(dtype)
         folder = resolve_model(str(path))
         stored = read_judge_info(folder) or JudgeInfo(JudgePromptConfig())
-        info = stored if prompt is None else JudgeInfo(prompt, stored.prompt_version, stored.training)
+        info = stored if prompt is None else replace(stored, prompt=prompt)
         model = load_judge_model(folder, LoadOptions(weights, attn_implementation, trust_remote_code))
         with reachable(folder):
             tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code)
@@ -192,7 +192,7 @@ class LocalJudge:
 
     @cached_property
     def _form(self) -> CompactForm:
-        return compact_form(self.tokenizer)
+        return compact_form(self.tokenizer, self.info.verdict_temperature)
 
     def _read(self, questions: Sequence[_Question], keys: Sequence[Any]) -> list[Reading]:
         """What the model says to the questions of one batch."""

@@ -47,6 +47,7 @@ class VerdictCredit:
     _metrics: Any
     _pending_metrics: Any
     _verdict_ids: Sequence[int]
+    _verdict_temperature: float = 1.0
     _slots: torch.Tensor | None = None
     _verdicts: torch.Tensor | None = None
     _rewards_by_term: torch.Tensor | None = None
@@ -151,7 +152,8 @@ class VerdictCredit:
         batch = Batch(input_ids, attention_mask, logits_to_keep)
         slots = self._slots.to(input_ids.device)
         with self.accelerator.autocast():
-            verdicts = verdict_log_probs(model, batch, slots, self._verdict_ids, self.temperature, self._reader(model))
+            temperature = self.temperature * self._verdict_temperature
+            verdicts = verdict_log_probs(model, batch, slots, self._verdict_ids, temperature, self._reader(model))
         if torch.is_grad_enabled():
             self._verdicts = verdicts
         drawn = of_class(verdicts, drawn_class(batch, self._verdict_ids))

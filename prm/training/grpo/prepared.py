@@ -11,7 +11,7 @@ from transformers import AutoTokenizer
 from prm.data.protocol import protocol_of
 from prm.errors import ConfigError
 from prm.models.fetch import resolve_model
-from prm.models.judge.answer import AnswerFormat, CompactForm, compact_form
+from prm.models.judge.answer import AnswerFormat, compact_form
 from prm.models.judge.checkpoint import JudgeInfo, read_judge_info
 from prm.models.judge.prompt import JudgePromptBuilder, JudgePromptConfig
 from prm.models.reachable import reachable
@@ -73,19 +73,16 @@ def prepare(options: GrpoOptions) -> Prepared:
     allow(prompted)
     _refuse_too_few(prompted.runs, options)
     worth = slot_worth(options.rewards, prompted.runs)
-    examples = build_examples(prompted, info.prompt.outcome, _form(options, tokenizer), worth)
+    form = compact_form(tokenizer, info.verdict_temperature) if options.rewards.forced_frame else None
+    examples = build_examples(prompted, info.prompt.outcome, form, worth)
     terms = reward_terms(options.rewards, prompted.runs)
     chosen = drawn_runs(held_out, data.validation_runs, options.training.seed)
     return Prepared(path, tokenizer, info, examples, chosen, terms, len(prompted.too_long))
 
 
-def _form(options: GrpoOptions, tokenizer: Any) -> CompactForm | None:
-    return compact_form(tokenizer) if options.rewards.forced_frame else None
-
-
 def judge_info(path: str, data: GrpoDataOptions, runs: Sequence[Trajectory]) -> JudgeInfo:
     """How the judge is asked: as it was before, or by default, but for what the options say."""
-    stored = (read_judge_info(path) or JudgeInfo(JudgePromptConfig())).prompt
+    stored = read_judge_info(path) or JudgeInfo(JudgePromptConfig())
     said: dict[str, Any] = {
         "max_prompt_tokens": data.max_prompt_tokens,
         "max_tool_tokens": data.max_tool_tokens,
@@ -103,7 +100,7 @@ def judge_info(path: str, data: GrpoDataOptions, runs: Sequence[Trajectory]) -> 
         "split_sha256": sha256_of_files(data.train_data),
         "version": __version__,
     }
-    return JudgeInfo(replace(stored, **changed), training=about)
+    return replace(stored, prompt=replace(stored.prompt, **changed), training=about)
 
 
 def _refuse_too_few(runs: Sequence[Trajectory], options: GrpoOptions) -> None:

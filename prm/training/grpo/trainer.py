@@ -91,7 +91,9 @@ class JudgeGrpoTrainer(JudgingTrainer, VerdictCredit, GRPOTrainer):  # type: ign
                 rollout_func=rollout or (self._draw if forced else None),
                 **keywords,
             )
-        self._verdict_ids = task.examples[0].frame.verdict_ids if forced and task.examples[0].frame else ()
+        frame = task.examples[0].frame if forced else None
+        self._verdict_ids = () if frame is None else frame.verdict_ids
+        self._verdict_temperature = 1.0 if frame is None else frame.temperature
         self._knows_ends()
         if forced:
             self.aux_loss_enabled = False

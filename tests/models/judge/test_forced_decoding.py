@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -151,6 +152,21 @@ def test_temperature_divides_the_logits() -> None:
     drawn = draw_verdicts(model, PROMPT, FRAME, 1, temperature=2.5, generator=seeded())
     assert drawn.probs[0, 0] == pytest.approx((logits / 2.5).softmax(-1).numpy(), abs=CLOSE)
     assert drawn.probs.sum(-1) == pytest.approx(np.ones((1, 5)), abs=1e-6)
+
+
+def test_the_temperature_of_a_frame_is_always_there() -> None:
+    model = tiny_model("llama")
+    warm = replace(FRAME, temperature=5.0)
+    drawn = draw_verdicts(model, PROMPT, warm, 4, temperature=0.7, generator=seeded())
+    plain = draw_verdicts(model, PROMPT, FRAME, 4, temperature=3.5, generator=seeded())
+    assert (drawn.labels == plain.labels).all()
+    assert np.abs(drawn.probs - plain.probs).max() < CLOSE
+    greedy = draw_verdicts(model, PROMPT, warm, 1, temperature=0)
+    logits = verdict_logits(model, PROMPT, warm, greedy.labels)
+    assert np.abs(greedy.probs - logits.softmax(-1).detach().numpy()).max() < CLOSE
+    cold = verdict_logits(model, PROMPT, FRAME, greedy.labels)
+    torch.testing.assert_close(logits * 5, cold)
+    assert greedy.labels.tolist() == draw_verdicts(model, PROMPT, FRAME, 1, temperature=0).labels.tolist()
 
 
 def test_a_low_temperature_comes_to_the_greedy_answer() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -232,17 +233,34 @@ def test_a_judge_reads_free_answers_with_what_its_template_has_begun(tmp_path: P
 def test_a_stored_judge_is_asked_as_it_was_trained(folder: Path, tmp_path: Path) -> None:
     copy = save_llama(tmp_path / "judge")
     config = JudgePromptConfig(max_prompt_tokens=1777, protocol="independent", outcome=False)
-    write_judge_info(copy, JudgeInfo(config, training={"runs": 3}))
+    info = JudgeInfo(config, training={"runs": 3}, verdict_temperature=8.0)
+    write_judge_info(copy, info)
     judge = LocalJudge.from_pretrained(copy, device="cpu")
-    assert judge.info == JudgeInfo(config, training={"runs": 3})
+    assert judge.info == info
+    asked_otherwise = LocalJudge.from_pretrained(copy, prompt=JudgePromptConfig(), device="cpu")
+    assert asked_otherwise.info.verdict_temperature == 8.0
     assert read_judge_info(folder) is None
     stored = (copy / JUDGE_FILE).read_text()
     (copy / JUDGE_FILE).write_text(stored.replace(f'"prompt_version": "{PROMPT_VERSION}"', '"prompt_version": "0"'))
     with pytest.raises(ModelError, match=f"prompt version '{PROMPT_VERSION}', got '0'"):
         LocalJudge.from_pretrained(copy, device="cpu")
+    (copy / JUDGE_FILE).write_text(stored.replace('"verdict_temperature": 8.0', '"verdict_temperature": 0'))
+    with pytest.raises(ModelError, match="verdict_temperature 0"):
+        LocalJudge.from_pretrained(copy, device="cpu")
     (copy / JUDGE_FILE).write_text("{}")
     with pytest.raises(ModelError, match="train it again"):
         read_judge_info(copy)
+
+
+def test_the_verdicts_temperature_flattens_probabilities_and_changes_no_label(folder: Path, tmp_path: Path) -> None:
+    warm = tmp_path / "warm"
+    shutil.copytree(folder, warm)
+    write_judge_info(warm, JudgeInfo(JudgePromptConfig(), verdict_temperature=10.0))
+    for plain, flat in zip(load(folder).judge(RUNS), load(warm).judge(RUNS), strict=True):
+        assert plain.step_labels == flat.step_labels
+        for index, probs in plain.step_probs.items():
+            logits = torch.tensor(probs).log() / 10
+            assert flat.step_probs[index] == pytest.approx(logits.softmax(-1).tolist(), abs=1e-5)
 
 
 def test_a_model_that_is_not_there_is_one_line(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -223,8 +224,10 @@ def test_the_judge_that_is_trained_on_says_how_it_is_asked(backbone: Path, files
     start = tmp_path / "start"
     shutil.copytree(backbone, start)
     first = prepare(parse_grpo_recipe(None, _arguments(backbone, files, tmp_path, "--ask_outcome", "false")))
-    write_judge_info(start, first.info)
+    write_judge_info(start, replace(first.info, verdict_temperature=7.0))
     arguments = [a for a in _arguments(start, files, tmp_path) if a not in ("--max_prompt_tokens", "1500")]
     second = prepare(parse_grpo_recipe(None, arguments))
     assert second.info.prompt == first.info.prompt
+    assert second.info.verdict_temperature == 7.0
+    assert {example.frame.temperature for example in second.examples if example.frame} == {7.0}
     assert second.examples[0].frame.slots == first.examples[0].frame.slots  # type: ignore[union-attr]

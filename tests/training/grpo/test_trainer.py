@@ -237,10 +237,12 @@ def test_one_prompt_is_enough(tmp_path: Path) -> None:
     assert trainer.state.global_step == 2
 
 
-def test_what_is_drawn_is_what_the_loss_scores(tmp_path: Path) -> None:
+@pytest.mark.parametrize("of_frame", [1.0, 6.0])
+def test_what_is_drawn_is_what_the_loss_scores(tmp_path: Path, of_frame: float) -> None:
     """At the first update the policy is the one that drew, so log-probabilities and entropies agree."""
-    trainer = toy_trainer(arguments(tmp_path, temperature=0.8), EXAMPLES)
-    output = _generated(trainer, EXAMPLES)
+    examples = [replace(example, frame=replace(example.frame, temperature=of_frame)) for example in EXAMPLES]  # type: ignore[type-var, unused-ignore]
+    trainer = toy_trainer(arguments(tmp_path, temperature=0.8), examples)
+    output = _generated(trainer, examples)
     trainer._slots = (output["completion_mask"] * output["tool_mask"]).bool()
     ids = torch.cat([output["prompt_ids"], output["completion_ids"]], 1)
     mask = torch.cat([output["prompt_mask"], output["completion_mask"]], 1)
