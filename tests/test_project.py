@@ -365,7 +365,7 @@ def parser_of(recipe: Path) -> Callable[[Path, list[str]], object]:
     from prm.training.arguments import parse_recipe
     from prm.training.classifier_grpo.options import parse_classifier_grpo_recipe
     from prm.training.grpo.options import parse_grpo_recipe
-    from prm.training.judge_options import parse_judge_recipe
+    from prm.training.judge.options import parse_judge_recipe
     from prm.training.recipe import read_recipe, stage_of
 
     if read_recipe(recipe).get("policy") == "classifier":

@@ -16,14 +16,14 @@ def train_judge(
     """Fine-tune a judge on labelled runs: prm train judge --config recipe.yaml [--option value …]."""
     from prm.cli.output_dir import output_dir
     from prm.cli.quiet import quieten_transformers
-    from prm.training.judge_options import RECIPE, parse_judge_recipe
+    from prm.training.judge.options import RECIPE, parse_judge_recipe
 
     if show_help:
         typer.echo(RECIPE.parser().format_help())
         return
     quieten_transformers()
     options = parse_judge_recipe(config, context.args)
-    from prm.training.judge_sft import train_judge as train
+    from prm.training.judge.sft import train_judge as train
 
     with output_dir(options.training, options.model.model):
         result = train(options)

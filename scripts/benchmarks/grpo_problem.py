@@ -24,9 +24,9 @@ from prm.models.judge.prompt import JudgePrompt
 from prm.models.shared_prefix import SharedCache, supports_shared_prefix
 from prm.models.shared_prefix.places import Places
 from prm.training.grpo.examples import GrpoExample
-from prm.training.grpo.policy import load_policy
 from prm.training.grpo.rollout import Draw, Stretch, as_trl_rollout, stretches
-from prm.training.judge_options import JudgeModelOptions
+from prm.training.judge.options import JudgeModelOptions
+from prm.training.judge.policy import load_policy
 from prm.types import LABELS
 
 RolloutFunction: TypeAlias = Callable[[list[Any], Any], dict[str, list[Any]]]

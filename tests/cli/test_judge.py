@@ -15,7 +15,7 @@ from prm.data.records import dump_trajectory, read_predictions
 from prm.errors import ConfigError, MissingFileError, RecordError
 from prm.models.judge.local_judge import CHUNK, LocalJudge
 from tests.tiny import make_run
-from tests.training.judge_runs import save_judge_backbone
+from tests.training.judge.judge_runs import save_judge_backbone
 from tests.training.launch import kill_prm_when, run_prm
 
 

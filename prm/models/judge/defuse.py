@@ -8,6 +8,7 @@ token gets a space after its first character, ``< |im_end|>``.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from prm.data.plain_text import PlainTextTokenizer
@@ -72,6 +73,21 @@ class Defuser:
         if self._control_ids.isdisjoint(ids):
             return ids
         return [int(i) for i in self._plain.encode([text])[0]]
+
+    def places(self, text: str, ends: Sequence[int]) -> list[int]:
+        """Which of `ids(text)` holds the last character of each beginning of the text.
+
+        Args:
+            text: Harmless text.
+            ends: Lengths of the beginnings, in characters, each at least 1.
+        """
+        if self._tokenizer.is_fast:
+            found = self._tokenizer(text, add_special_tokens=False, verbose=False)
+            if self._control_ids.isdisjoint(found["input_ids"]):
+                places = [found.char_to_token(end - 1) for end in ends]
+                if None not in places:
+                    return places
+        return [len(self.ids(text[:end])) - 1 for end in ends]
 
     def _count(self, text: str, changed: int) -> str:
         self.defused += changed

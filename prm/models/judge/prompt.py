@@ -129,6 +129,11 @@ class JudgePromptBuilder:
         defused = self._safe.defused - defused_before
         return JudgePrompt(text, ids, steps, account, defused, self._chat.begun)
 
+    def closing_positions(self, prompt: JudgePrompt) -> list[int]:
+        """[K] where in the ids the line that closes each step ends: there a causal model has read all of the step."""
+        ends = [prompt.text.index(line) + len(line) for line in map(_end_of_step, _numbers(prompt))]
+        return [len(self._chat.before) + place for place in self._safe.places(prompt.text, ends)]
+
     def _draft(self, trajectory: Trajectory) -> _Draft:
         blocks = [block for block in render(trajectory) if block.kind is not BlockKind.OUTCOME]
         headings = _headings(blocks)
@@ -165,6 +170,10 @@ class JudgePromptBuilder:
 
     def _tokens(self, text: str) -> int:
         return len(self._safe.ids(text))
+
+
+def _numbers(prompt: JudgePrompt) -> range:
+    return range(1, len(prompt.message_indices) + 1)
 
 
 def _name(trajectory: Trajectory) -> str:

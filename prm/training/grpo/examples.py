@@ -15,7 +15,7 @@ from prm.errors import ConfigError, RecordError
 from prm.models.judge.answer import CompactForm, VerdictFrame
 from prm.models.judge.prompt import JudgePrompt
 from prm.training.grpo.options import RewardOptions
-from prm.training.judge_prompts import PromptedRuns
+from prm.training.judge.prompts import PromptedRuns
 from prm.types import LABELS, StepLabel, Trajectory
 
 UNKNOWN = -1

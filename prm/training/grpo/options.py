@@ -13,7 +13,7 @@ from pathlib import Path
 from trl import GRPOConfig
 
 from prm.errors import ConfigError
-from prm.training.judge_options import JudgeModelOptions
+from prm.training.judge.options import JudgeModelOptions
 from prm.training.recipe import Recipe
 from prm.training.shared_options import LabelledData, RunArguments, is_sharded, refuse_waiting_for_validation
 

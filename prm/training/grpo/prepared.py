@@ -15,11 +15,11 @@ from prm.models.judge.answer import AnswerFormat, compact_form
 from prm.models.judge.checkpoint import JudgeInfo, read_judge_info
 from prm.models.judge.prompt import JudgePromptBuilder, JudgePromptConfig
 from prm.models.reachable import reachable
-from prm.training.grpo.evaluation import drawn_runs
 from prm.training.grpo.examples import GrpoExample, build_examples, slot_worth
 from prm.training.grpo.options import GrpoDataOptions, GrpoOptions
 from prm.training.grpo.terms import reward_terms
-from prm.training.judge_prompts import build_prompts, leave_out_long_runs, refuse_long_runs
+from prm.training.judge.evaluation import drawn_runs
+from prm.training.judge.prompts import build_prompts, leave_out_long_runs, refuse_long_runs
 from prm.training.labelled_runs import read_both
 from prm.training.rewards import RewardTerm
 from prm.training.run_folder import sha256_of_files

@@ -11,12 +11,12 @@ from transformers.trainer_utils import get_last_checkpoint
 
 from prm.models.judge.local_judge import JudgeOptions
 from prm.training.grpo.card import write_grpo_card
-from prm.training.grpo.evaluation import HeldOut
 from prm.training.grpo.options import GrpoOptions
-from prm.training.grpo.policy import keep_reference, load_policy, lora_config
 from prm.training.grpo.prepared import Prepared, prepare
 from prm.training.grpo.progress import Curves
 from prm.training.grpo.trainer import GrpoTask, JudgeGrpoTrainer
+from prm.training.judge.evaluation import HeldOut
+from prm.training.judge.policy import keep_reference, load_policy, lora_config
 from prm.training.progress import watch
 from prm.training.run_folder import begin_run, publish_run, settings_of
 from prm.training.shared_options import autocast_dtype, is_sharded

@@ -29,11 +29,11 @@ from trl.trainer.utils import RepeatSampler, split_tensor_dict
 from prm.models.judge.chat import end_of_turn_ids
 from prm.models.judge.checkpoint import JudgeInfo
 from prm.training.grpo.credit import VerdictCredit, padded
-from prm.training.grpo.evaluation import HeldOut
 from prm.training.grpo.examples import GrpoExample
 from prm.training.grpo.options import RewardOptions
 from prm.training.grpo.rollout import Drawing, as_trl_rollout, draw_answers, seeded_generator, stretches
-from prm.training.judging_trainer import JudgingTrainer
+from prm.training.judge.evaluation import HeldOut
+from prm.training.judge.judging_trainer import JudgingTrainer
 from prm.training.rewards import RewardTerm
 from prm.training.shared_options import is_sharded
 

@@ -323,3 +323,32 @@ def test_the_base_model_reads_real_runs(shared_data: Path) -> None:
         assert prompt.account.elided.total() == 0
         stock = tokenizer.apply_chat_template(prompt.messages, add_generation_prompt=True, return_dict=False)
         assert list(prompt.input_ids) == stock
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+def test_closing_positions_are_where_each_closing_line_ends(family: str) -> None:
+    made = builder(family, max_prompt_tokens=4000)
+    prompt = made.build(make_run(3, steps=12))
+    places = made.closing_positions(prompt)
+    assert places == sorted(set(places))
+    assert len(places) == 12
+    if family == "byte_level":
+        tokenizer = FAMILIES[family]()
+        for number, place in enumerate(places, start=1):
+            assert tokenizer.decode(prompt.input_ids[: place + 1]).endswith(f"\n[~end of step {number}]")
+
+
+def test_a_closing_bracket_that_swallows_the_line_break_is_still_found() -> None:
+    tokenizer = merging_tokenizer("]\n")
+    made = JudgePromptBuilder(tokenizer, JudgePromptConfig(max_prompt_tokens=8000))
+    prompt = made.build(make_run(3, steps=3))
+    for number, place in enumerate(made.closing_positions(prompt), start=1):
+        assert tokenizer.decode(prompt.input_ids[: place + 1]).endswith(f"\n[~end of step {number}]\n")
+
+
+def test_places_are_found_without_the_help_of_a_fast_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = builder(max_prompt_tokens=4000)
+    prompt = made.build(make_run(3, steps=12))
+    expected = made.closing_positions(prompt)
+    monkeypatch.setattr(type(made._safe._tokenizer), "is_fast", False)
+    assert made.closing_positions(prompt) == expected

@@ -13,7 +13,7 @@ from prm.models.judge.answer import compact_form
 from prm.models.judge.prompt import JudgePromptBuilder, JudgePromptConfig
 from prm.training.grpo.examples import SlotWorth, build_examples, class_factors, reward_columns, slot_worth
 from prm.training.grpo.options import RewardOptions
-from prm.training.judge_prompts import build_prompts
+from prm.training.judge.prompts import build_prompts
 from prm.training.rewards import step_accuracy_reward
 from prm.types import Trajectory
 from tests.models.judge.templates import CHATML

@@ -22,9 +22,9 @@ from prm.models.judge.local_judge import LocalJudge
 from prm.training.grpo import run as grpo_run
 from prm.training.grpo.dry_run import describe
 from prm.training.grpo.options import parse_grpo_recipe
-from prm.training.grpo.policy import merge_adapters
 from prm.training.grpo.prepared import prepare
 from prm.training.grpo.run import train_grpo
+from prm.training.judge.policy import merge_adapters
 from tests.tiny import make_run
 
 

@@ -12,9 +12,9 @@ from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
 from prm.models.judge.local_judge import JudgeOptions
-from prm.training.grpo.evaluation import HeldOut
 from prm.training.grpo.options import RewardOptions
 from prm.training.grpo.trainer import GrpoTask
+from prm.training.judge.evaluation import HeldOut
 from prm.training.rewards import RewardTerm, step_accuracy_reward
 from prm.types import StepLabel
 from tests.tiny import byte_level_tokenizer, make_run

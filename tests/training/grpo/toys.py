@@ -16,11 +16,11 @@ from prm.models.judge.answer import compact_form
 from prm.models.judge.checkpoint import JudgeInfo
 from prm.models.judge.local_judge import JudgeOptions
 from prm.models.judge.prompt import JudgePrompt, JudgePromptConfig
-from prm.training.grpo.evaluation import HeldOut
 from prm.training.grpo.examples import GrpoExample
 from prm.training.grpo.options import GrpoArguments, RewardOptions
 from prm.training.grpo.terms import reward_terms
 from prm.training.grpo.trainer import GrpoTask, JudgeGrpoTrainer
+from prm.training.judge.evaluation import HeldOut
 from prm.types import LABELS, StepLabel
 from tests.tiny import byte_level_tokenizer
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from safetensors.torch import save_file
 
 from prm.models.judge.local_judge import JudgeOptions
-from prm.training.grpo.evaluation import HeldOut
 from prm.training.grpo.options import RewardOptions
+from prm.training.judge.evaluation import HeldOut
 from tests.tiny import make_run
 from tests.training.grpo.toys import Log, arguments, fixed_answers, scattered, toy_example, toy_trainer, weights_of
 

@@ -21,9 +21,9 @@ from prm.models.judge.checkpoint import JudgeInfo
 from prm.models.layers import layers_only
 from prm.models.lower_states import LowerStates
 from prm.models.shared_prefix.calling import core_of, logits_at
-from prm.training.grpo.evaluation import HeldOut
-from prm.training.judge_examples import JudgeRow
-from prm.training.judging_trainer import JudgingTrainer
+from prm.training.judge.evaluation import HeldOut
+from prm.training.judge.examples import JudgeRow
+from prm.training.judge.judging_trainer import JudgingTrainer
 
 IGNORED = -100
 

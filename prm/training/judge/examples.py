@@ -18,8 +18,8 @@ from prm.data.plain_text import PlainTextTokenizer
 from prm.errors import InputError
 from prm.models.judge.answer import CompactForm, compact_form, json_text
 from prm.models.judge.chat import end_of_turn_ids
-from prm.models.judge.prompt import JudgePrompt, JudgePromptConfig
-from prm.training.judge_prompts import PromptedRuns
+from prm.models.judge.prompt import JudgePrompt, JudgePromptBuilder, JudgePromptConfig
+from prm.training.judge.prompts import PromptedRuns
 from prm.training.targets import class_weights
 from prm.types import LABELS, StepLabel, Trajectory
 
@@ -38,11 +38,13 @@ class AnswerTargets:
         class_weights: Weight of a step's verdict by its label (−1, 0, +1); compact answers only.
         outcome_weight: Weight of the outcome's verdict; 0 leaves it untrained.
         loss_on: See `LossOn`.
+        closing_weight: Weight of the same choice where the prompt closes each step; times its class weight.
     """
 
     class_weights: tuple[float, float, float] = (1.0, 1.0, 1.0)
     outcome_weight: float = 1.0
     loss_on: LossOn = "answer"
+    closing_weight: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +54,30 @@ class JudgeRow:
     Attributes:
         prompt_ids: [P] the prompt, up to the opening of the answer.
         answer_ids: [C] the answer, to the end of its turn.
-        weights: [C] what the loss of each answer token is multiplied by; the prompt's tokens have no loss.
+        weights: [C] what the loss of each answer token is multiplied by.
+        closings: (position in the prompt, verdict token, weight) where a verdict is trained that is not said: a step's
+            own, at the end of its closing line. All other tokens of the prompt have no loss.
     """
 
     prompt_ids: tuple[int, ...]
     answer_ids: tuple[int, ...]
     weights: tuple[float, ...]
+    closings: tuple[tuple[int, int, float], ...] = ()
 
     @property
     def trained(self) -> int:
         """Tokens that the loss is taken on."""
-        return sum(weight > 0 for weight in self.weights)
+        return sum(weight > 0 for weight in self.weights) + len(self.closings)
 
     def columns(self) -> dict[str, Any]:
         """The row for TRL: `input_ids`, `labels` (−100 where there is no loss) and `weights`, all `[P + C]`."""
-        labels = [token if w > 0 else -100 for token, w in zip(self.answer_ids, self.weights, strict=True)]
         blank = len(self.prompt_ids)
-        return {
-            "input_ids": [*self.prompt_ids, *self.answer_ids],
-            "labels": [-100] * blank + labels,
-            "weights": [0.0] * blank + list(self.weights),
-        }
+        answer = [token if w > 0 else -100 for token, w in zip(self.answer_ids, self.weights, strict=True)]
+        labels, weights = [-100] * blank + answer, [0.0] * blank + list(self.weights)
+        for position, token, weight in self.closings:
+            # A label belongs to the position before it.
+            labels[position + 1], weights[position + 1] = token, weight
+        return {"input_ids": [*self.prompt_ids, *self.answer_ids], "labels": labels, "weights": weights}
 
 
 def judge_rows(
@@ -99,7 +104,7 @@ def judge_rows(
             raise InputError(
                 f"{':'.join(trajectory.key)}: a run to train on must have a label, got none; label it or leave it out"
             )
-        rows.append(JudgeRow(prompt.input_ids, ids, weights))
+        rows.append(JudgeRow(prompt.input_ids, ids, weights, answers.closings(trajectory, prompt)))
     return rows, total
 
 
@@ -153,6 +158,7 @@ class _Answers:
             self._form = compact_form(tokenizer)
         self._text = PlainTextTokenizer(tokenizer)
         self._end = end_of_turn_ids(tokenizer)
+        self._prompts = JudgePromptBuilder(tokenizer, config)
 
     def known(self, trajectory: Trajectory) -> bool:
         """Whether there is a label to train on."""
@@ -170,6 +176,18 @@ class _Answers:
         for position, slot, label in zip(frame.verdict_positions(), frame.slots, truth, strict=True):
             weights[position] = self._weight(slot, label)
         return tuple(ids), tuple(weights)
+
+    def closings(self, trajectory: Trajectory, prompt: JudgePrompt) -> tuple[tuple[int, int, float], ...]:
+        """See `JudgeRow.closings`; none where they have no weight."""
+        if self._form is None or not self._targets.closing_weight:
+            return ()
+        places = zip(self._prompts.closing_positions(prompt), prompt.message_indices, strict=True)
+        labels = [(place, index, trajectory.step_labels.get(index)) for place, index in places]
+        return tuple(
+            (place, self._form.verdict_ids[LABELS.index(label)], self._targets.closing_weight * weight)
+            for place, index, label in labels
+            if label is not None and (weight := self._weight(index, label)) > 0
+        )
 
     def _weight(self, slot: int | None, label: StepLabel | None) -> float:
         if label is None:

@@ -14,7 +14,7 @@ from trl import SFTConfig
 
 from prm.errors import ConfigError
 from prm.models.judge.answer import AnswerFormat
-from prm.training.judge_examples import LossOn
+from prm.training.judge.examples import LossOn
 from prm.training.recipe import Recipe
 from prm.training.shared_options import (
     FrozenStatesArguments,
@@ -74,6 +74,13 @@ class JudgeSftArguments(FrozenStatesArguments, RunArguments, SFTConfig):  # type
             "verdicts only). A base model prefers one of three words by many nats; 10 begins near equal chances."
         },
     )
+    closing_weight: float = field(
+        default=0.0,
+        metadata={
+            "help": "Weight of each step's verdict where the prompt closes the step, as well (loss_on verdicts only): "
+            "what a step was is learnt there, and the answer has to find it."
+        },
+    )
     class_weights: str | None = field(
         default=None,
         metadata={"help": "inverse_sqrt, balanced, or three numbers for -1,0,+1 such as 1,2,1; None = equal."},
@@ -101,18 +108,21 @@ class JudgeSftArguments(FrozenStatesArguments, RunArguments, SFTConfig):  # type
                 raise ConfigError.at(name, "is not for rows with verdict weights", True, "leave it out")
         if self.loss_type not in ("nll", "chunked_nll") or self.label_smoothing_factor:
             raise ConfigError.at("loss_type", "must be nll, without label smoothing", self.loss_type, "leave it out")
-        self._check_temperature()
+        self._check_choice()
         if self.outcome_weight < 0:
             raise ConfigError.at("outcome_weight", "must be at least 0", self.outcome_weight, "raise it")
         super().__post_init__()
 
-    def _check_temperature(self) -> None:
+    def _check_choice(self) -> None:
         value = self.verdict_temperature
         if not 0 < value < float("inf"):
             raise ConfigError.at("verdict_temperature", "must be above 0", value, "change it")
-        if value != 1.0 and self.loss_on != "verdicts":
-            todo = "set loss_on: verdicts, or leave it out"
-            raise ConfigError.at("verdict_temperature", "needs a choice among three verdicts", value, todo)
+        if self.closing_weight < 0:
+            raise ConfigError.at("closing_weight", "must be at least 0", self.closing_weight, "raise it")
+        for name, differs in (("verdict_temperature", value != 1.0), ("closing_weight", self.closing_weight > 0)):
+            if differs and self.loss_on != "verdicts":
+                todo = "set loss_on: verdicts, or leave it out"
+                raise ConfigError.at(name, "needs a choice among three verdicts", getattr(self, name), todo)
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ from prm.errors import ConfigError, InputError
 from prm.models.judge.answer import verdict_frame
 from prm.models.judge.parse import parse_answer
 from prm.models.judge.prompt import JudgePromptBuilder, JudgePromptConfig
-from prm.training.judge_examples import AnswerTargets, judge_rows, reasons_of, verdict_weights
-from prm.training.judge_prompts import build_prompts
+from prm.training.judge.examples import AnswerTargets, judge_rows, reasons_of, verdict_weights
+from prm.training.judge.prompts import build_prompts
 from prm.types import LABELS, StepLabel, Trajectory
 from tests.tiny import byte_level_tokenizer, make_run
-from tests.training.judge_runs import save_judge_backbone
+from tests.training.judge.judge_runs import save_judge_backbone
 
 TOKENIZER = byte_level_tokenizer()
 COMPACT = JudgePromptConfig(max_prompt_tokens=3000)
@@ -66,6 +66,23 @@ def test_verdicts_have_the_weight_of_their_class_and_unknown_ones_none() -> None
     assert sum(row.weights) == 10.0
     # A neutral verdict stands where nothing is known.
     assert row.answer_ids[frame.verdict_positions()[1]] == frame.verdict_ids[1]
+
+
+def test_a_closing_line_is_trained_on_the_verdict_of_its_own_step() -> None:
+    run = _labelled([1, None, -1, 0])
+    row = _rows(run, class_weights=(5.0, 3.0, 0.0), loss_on="verdicts", closing_weight=0.5)
+    prompt = JudgePromptBuilder(TOKENIZER, COMPACT).build(run)
+    bad, neutral, _ = verdict_frame(TOKENIZER, prompt.message_indices).verdict_ids
+    ends = JudgePromptBuilder(TOKENIZER, COMPACT).closing_positions(prompt)
+    # Nothing is known of step 2, and +1 has no weight.
+    assert row.closings == ((ends[2], bad, 2.5), (ends[3], neutral, 1.5))
+    columns = row.columns()
+    inside = [i for i, label in enumerate(columns["labels"][: len(row.prompt_ids)]) if label != -100]
+    assert inside == [ends[2] + 1, ends[3] + 1]
+    assert [columns["labels"][i] for i in inside] == [bad, neutral]
+    assert [columns["weights"][i] for i in inside] == [2.5, 1.5]
+    assert columns["input_ids"][: len(row.prompt_ids)] == list(prompt.input_ids)
+    assert row.trained == sum(weight > 0 for weight in row.weights) + 2
 
 
 def test_the_outcome_has_a_weight_of_its_own() -> None:

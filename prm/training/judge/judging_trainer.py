@@ -32,7 +32,7 @@ class JudgingTrainer(AtomicCheckpoints):
     def evaluate(
         self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"
     ) -> dict[str, float]:
-        """What `prm.training.grpo.evaluation.HeldOut` says of the judge as it is."""
+        """What `prm.training.judge.evaluation.HeldOut` says of the judge as it is."""
         mine: Any = self
         if self.task.held_out is None:
             return {}

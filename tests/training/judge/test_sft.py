@@ -20,15 +20,15 @@ from prm.evaluation.step_metrics import summary
 from prm.models.judge.answer import compact_form
 from prm.models.judge.local_judge import LocalJudge
 from prm.models.judge.prompt import JudgePromptBuilder, JudgePromptConfig
-from prm.training import judge_sft
-from prm.training.judge_examples import AnswerTargets, judge_rows
-from prm.training.judge_options import parse_judge_recipe
-from prm.training.judge_prompts import build_prompts
-from prm.training.judge_sft import train_judge
-from prm.training.judge_trainer import answer_cross_entropy
+from prm.training.judge import sft as judge_sft
+from prm.training.judge.examples import AnswerTargets, judge_rows
+from prm.training.judge.options import parse_judge_recipe
+from prm.training.judge.prompts import build_prompts
+from prm.training.judge.sft import train_judge
+from prm.training.judge.sft_trainer import answer_cross_entropy
 from prm.types import Trajectory
 from tests.tiny import make_run
-from tests.training.judge_runs import save_judge_backbone
+from tests.training.judge.judge_runs import save_judge_backbone
 
 BUDGET = 2000
 
@@ -304,6 +304,8 @@ def test_a_run_without_a_label_stops_the_training(judge: Path, tmp_path: Path) -
         (("--packing", "true"), "packing: is not for"),
         (("--loss_on", "prompt"), "loss_on: must be one of"),
         (("--answer_format", "json", "--loss_on", "verdicts"), "loss_on: needs compact answers"),
+        (("--closing_weight", "1"), "closing_weight: needs a choice among three verdicts"),
+        (("--closing_weight", "-1", "--loss_on", "verdicts"), "closing_weight: must be at least 0"),
         (("--verdict_temperature", "10"), "verdict_temperature: needs a choice among three verdicts"),
         (("--loss_on", "verdicts", "--verdict_temperature", "0"), "verdict_temperature: must be above 0"),
         (("--answer_format", "json", "--class_weights", "balanced"), "class_weights: needs compact answers"),

@@ -12,7 +12,7 @@ from prm.models.backbone import LoadOptions, freeze_below
 from prm.models.judge.checkpoint import load_judge_model
 from prm.models.lora import linear_names
 from prm.models.step_classifier import DTYPES
-from prm.training.judge_options import JudgeModelOptions
+from prm.training.judge.options import JudgeModelOptions
 
 
 def load_policy(path: str, choice: JudgeModelOptions, trust_remote_code: bool) -> Any:

@@ -8,7 +8,7 @@ import pytest
 
 from prm.errors import ConfigError
 from prm.models.judge.prompt import JudgePromptBuilder, JudgePromptConfig
-from prm.training.judge_prompts import PromptedRuns, build_prompts, leave_out_long_runs, refuse_long_runs
+from prm.training.judge.prompts import PromptedRuns, build_prompts, leave_out_long_runs, refuse_long_runs
 from prm.types import Trajectory
 from tests.tiny import byte_level_tokenizer, make_run
 

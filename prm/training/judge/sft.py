@@ -25,13 +25,13 @@ from prm.models.lower_states import LowerStates
 from prm.models.reachable import reachable
 from prm.models.shared_prefix.calling import device_of, logits_at
 from prm.training.frozen_layers import Passes, lower_states_within, may_cache_lower_states
-from prm.training.grpo.evaluation import HeldOut
-from prm.training.grpo.policy import keep_reference, load_policy, lora_config
-from prm.training.judge_card import write_judge_card
-from prm.training.judge_examples import AnswerTargets, JudgeRow, judge_rows, verdict_weights
-from prm.training.judge_options import JudgeSftOptions
-from prm.training.judge_prompts import build_prompts, leave_out_long_runs, refuse_long_runs
-from prm.training.judge_trainer import JudgeSftTask, JudgeSftTrainer, upper_logits
+from prm.training.judge.card import write_judge_card
+from prm.training.judge.evaluation import HeldOut
+from prm.training.judge.examples import AnswerTargets, JudgeRow, judge_rows, verdict_weights
+from prm.training.judge.options import JudgeSftOptions
+from prm.training.judge.policy import keep_reference, load_policy, lora_config
+from prm.training.judge.prompts import build_prompts, leave_out_long_runs, refuse_long_runs
+from prm.training.judge.sft_trainer import JudgeSftTask, JudgeSftTrainer, upper_logits
 from prm.training.label_log import log_labels
 from prm.training.labelled_runs import read_both
 from prm.training.progress import watch
@@ -111,7 +111,8 @@ class _Run:
 
     def _rows(self) -> tuple[list[JudgeRow], LabelAccount]:
         training: Any = self._options.training
-        targets = AnswerTargets(self._class_weights, training.outcome_weight, training.loss_on)
+        how = (training.outcome_weight, training.loss_on, training.closing_weight)
+        targets = AnswerTargets(self._class_weights, *how)
         return judge_rows(self._prompted, self._info.prompt, self._tokenizer, targets)
 
     def _judge_info(self, named: Protocol | None) -> JudgeInfo:

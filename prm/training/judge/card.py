@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from prm.models.judge.checkpoint import JudgeInfo
-from prm.training.judge_options import JudgeSftOptions
+from prm.training.judge.options import JudgeSftOptions
 from prm.types import LABELS, Trajectory
 from prm.version import __version__
 
