@@ -181,10 +181,13 @@ def _name(trajectory: Trajectory) -> str:
 
 
 def _headings(blocks: Sequence[Block]) -> list[str]:
-    """The lines before each block: ``[~step 3]``, and before what follows a step and its results ``[~end of step 3]``.
+    """The lines before each block: ``[~step 3]``, and before what follows a step and its results ``[~answer] 3:``.
 
-    Under a causal model the line that opens a step knows nothing of it; the one that closes it has seen all of it, and
-    the verdict number 3 finds it by its number.
+    Under a causal model the line that opens a step knows nothing of it; the one that closes it has seen all of it. It
+    ends with the very tokens that stand before the step's verdict in a compact answer, since attention finds what
+    stood after the same tokens before (induction heads, arXiv 2209.11895) and hardly anything else: of the 216 heads of
+    SmolLM2-135M's first 24 layers two in layer 19 look from `` 3:`` at ``[~answer] 3:`` (16 %, and 6 % at all other
+    closing lines), and none does at ``[~end of step 3]`` (1 %, 7 %).
     """
     headings = []
     steps, is_open = 0, False
@@ -204,7 +207,7 @@ def _closing(blocks: Sequence[Block]) -> str:
 
 
 def _end_of_step(number: int) -> str:
-    return f"\n{MARKER}end of step {number}]"
+    return f"\n{MARKER}answer] {number}:"
 
 
 def _context_name(block: Block) -> str:

@@ -13,7 +13,7 @@ from prm.errors import ConfigError
 from prm.models.judge.answer import WORDS, AnswerFormat, VerdictWords
 from prm.types import Protocol
 
-PROMPT_VERSION = "2"
+PROMPT_VERSION = "3"
 """Goes into checkpoints and predictions; any change of a prompt's text needs a new one."""
 
 MARKER = "[~"

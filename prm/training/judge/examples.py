@@ -8,6 +8,7 @@ verdict must stand there all the same; a 0 (neutral) is put, and no loss is take
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 from prm.data.label_account import LabelAccount
 from prm.data.plain_text import PlainTextTokenizer
 from prm.errors import InputError
-from prm.models.judge.answer import CompactForm, compact_form, json_text
+from prm.models.judge.answer import CompactForm, VerdictFrame, compact_form, json_text
 from prm.models.judge.chat import end_of_turn_ids
 from prm.models.judge.prompt import JudgePrompt, JudgePromptBuilder, JudgePromptConfig
 from prm.training.judge.prompts import PromptedRuns
@@ -39,12 +40,17 @@ class AnswerTargets:
         outcome_weight: Weight of the outcome's verdict; 0 leaves it untrained.
         loss_on: See `LossOn`.
         closing_weight: Weight of the same choice where the prompt closes each step; times its class weight.
+        verdict_noise: Chance that a verdict is shown to what follows it as one drawn at random; what it is trained to
+            be stays. A judge never sees true verdicts before its own, but labels of a run resemble each other.
+        seed: Of these draws.
     """
 
     class_weights: tuple[float, float, float] = (1.0, 1.0, 1.0)
     outcome_weight: float = 1.0
     loss_on: LossOn = "answer"
     closing_weight: float = 0.0
+    verdict_noise: float = 0.0
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +59,23 @@ class JudgeRow:
 
     Attributes:
         prompt_ids: [P] the prompt, up to the opening of the answer.
-        answer_ids: [C] the answer, to the end of its turn.
+        answer_ids: [C] the answer, to the end of its turn, as it is trained.
         weights: [C] what the loss of each answer token is multiplied by.
         closings: (position in the prompt, verdict token, weight) where a verdict is trained that is not said: a step's
             own, at the end of its closing line. All other tokens of the prompt have no loss.
+        shown_ids: [C] the answer as later tokens see it; None = as it is trained.
     """
 
     prompt_ids: tuple[int, ...]
     answer_ids: tuple[int, ...]
     weights: tuple[float, ...]
     closings: tuple[tuple[int, int, float], ...] = ()
+    shown_ids: tuple[int, ...] | None = None
+
+    @property
+    def input_ids(self) -> list[int]:
+        """`[P + C]`: what the model reads."""
+        return [*self.prompt_ids, *(self.answer_ids if self.shown_ids is None else self.shown_ids)]
 
     @property
     def trained(self) -> int:
@@ -77,7 +90,7 @@ class JudgeRow:
         for position, token, weight in self.closings:
             # A label belongs to the position before it.
             labels[position + 1], weights[position + 1] = token, weight
-        return {"input_ids": [*self.prompt_ids, *self.answer_ids], "labels": labels, "weights": weights}
+        return {"input_ids": self.input_ids, "labels": labels, "weights": weights}
 
 
 def judge_rows(
@@ -104,7 +117,8 @@ def judge_rows(
             raise InputError(
                 f"{':'.join(trajectory.key)}: a run to train on must have a label, got none; label it or leave it out"
             )
-        rows.append(JudgeRow(prompt.input_ids, ids, weights, answers.closings(trajectory, prompt)))
+        closings, shown = answers.closings(trajectory, prompt), answers.shown(trajectory, prompt)
+        rows.append(JudgeRow(prompt.input_ids, ids, weights, closings, shown))
     return rows, total
 
 
@@ -169,13 +183,23 @@ class _Answers:
         if self._form is None:
             return self._json(trajectory)
         frame = self._form.frame(prompt.message_indices, outcome=self._outcome)
-        truth = [trajectory.final_label if slot is None else trajectory.step_labels.get(slot) for slot in frame.slots]
+        truth = _truth(trajectory, frame)
         ids = frame.ids([_PLACEHOLDER if label is None else label for label in truth])
         between = 1.0 if self._targets.loss_on == "answer" else 0.0
         weights = [between] * len(ids)
         for position, slot, label in zip(frame.verdict_positions(), frame.slots, truth, strict=True):
             weights[position] = self._weight(slot, label)
         return tuple(ids), tuple(weights)
+
+    def shown(self, trajectory: Trajectory, prompt: JudgePrompt) -> tuple[int, ...] | None:
+        """See `JudgeRow.shown_ids`."""
+        noise = self._targets.verdict_noise
+        if self._form is None or not noise:
+            return None
+        frame = self._form.frame(prompt.message_indices, outcome=self._outcome)
+        draw = random.Random(f"{self._targets.seed} {trajectory.key}")
+        truth = [_PLACEHOLDER if label is None else label for label in _truth(trajectory, frame)]
+        return tuple(frame.ids([draw.choice(LABELS) if draw.random() < noise else label for label in truth]))
 
     def closings(self, trajectory: Trajectory, prompt: JudgePrompt) -> tuple[tuple[int, int, float], ...]:
         """See `JudgeRow.closings`; none where they have no weight."""
@@ -216,6 +240,10 @@ class _Answers:
         known_outcome = trajectory.final_label is not None
         reasons = reasons_of(trajectory.label_notes)
         return {slot: why for slot, why in reasons.items() if (known_outcome if slot is None else slot in known)}
+
+
+def _truth(trajectory: Trajectory, frame: VerdictFrame) -> list[StepLabel | None]:
+    return [trajectory.final_label if slot is None else trajectory.step_labels.get(slot) for slot in frame.slots]
 
 
 _FINAL_KEY = '"final": {"label": '

@@ -81,6 +81,13 @@ class JudgeSftArguments(FrozenStatesArguments, RunArguments, SFTConfig):  # type
             "what a step was is learnt there, and the answer has to find it."
         },
     )
+    verdict_noise: float = field(
+        default=0.0,
+        metadata={
+            "help": "Chance that a verdict is shown to those after it as one drawn at random (loss_on verdicts only). "
+            "Labels of a run resemble each other: a judge that sees the true ones before its own learns to copy them."
+        },
+    )
     class_weights: str | None = field(
         default=None,
         metadata={"help": "inverse_sqrt, balanced, or three numbers for -1,0,+1 such as 1,2,1; None = equal."},
@@ -119,8 +126,10 @@ class JudgeSftArguments(FrozenStatesArguments, RunArguments, SFTConfig):  # type
             raise ConfigError.at("verdict_temperature", "must be above 0", value, "change it")
         if self.closing_weight < 0:
             raise ConfigError.at("closing_weight", "must be at least 0", self.closing_weight, "raise it")
-        for name, differs in (("verdict_temperature", value != 1.0), ("closing_weight", self.closing_weight > 0)):
-            if differs and self.loss_on != "verdicts":
+        if not 0 <= self.verdict_noise <= 1:
+            raise ConfigError.at("verdict_noise", "must be a chance, 0 to 1", self.verdict_noise, "change it")
+        for name, unused in (("verdict_temperature", 1.0), ("closing_weight", 0.0), ("verdict_noise", 0.0)):
+            if getattr(self, name) != unused and self.loss_on != "verdicts":
                 todo = "set loss_on: verdicts, or leave it out"
                 raise ConfigError.at(name, "needs a choice among three verdicts", getattr(self, name), todo)
 

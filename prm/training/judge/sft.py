@@ -111,8 +111,14 @@ class _Run:
 
     def _rows(self) -> tuple[list[JudgeRow], LabelAccount]:
         training: Any = self._options.training
-        how = (training.outcome_weight, training.loss_on, training.closing_weight)
-        targets = AnswerTargets(self._class_weights, *how)
+        targets = AnswerTargets(
+            self._class_weights,
+            training.outcome_weight,
+            training.loss_on,
+            training.closing_weight,
+            training.verdict_noise,
+            training.seed,
+        )
         return judge_rows(self._prompted, self._info.prompt, self._tokenizer, targets)
 
     def _judge_info(self, named: Protocol | None) -> JudgeInfo:
@@ -157,7 +163,7 @@ class _Run:
         if not (repeated and may_cache_lower_states(model, training, choice.trainable_layers, choice.lora_rank)):
             return None
         model.to(training.device)
-        whole = [Row(np.array([*row.prompt_ids, *row.answer_ids], dtype=np.int32), ()) for row in rows]
+        whole = [Row(np.array(row.input_ids, dtype=np.int32), ()) for row in rows]
         tokens = training.eval_tokens_per_batch
         passes = Passes(tokens, self._tokenizer.pad_token_id or 0, autocast_dtype(training))
         return lower_states_within(training.cache_gib, model, whole, passes, _last_logits)

@@ -76,7 +76,7 @@ def assert_framed(prompt: JudgePrompt, run: Trajectory) -> None:
     inside = recorded(prompt)
     assert [int(number) for number in STEP.findall(inside)] == list(range(1, len(steps) + 1))
     blocks = [block for block in render(run) if block.kind is not BlockKind.OUTCOME]
-    assert re.findall(r"^\[~end of step (\d+)\]$", inside, re.MULTILINE) == STEP.findall(inside)
+    assert re.findall(r"^\[~answer\] (\d+):$", inside, re.MULTILINE) == STEP.findall(inside)
     assert len(re.findall(r"\[~", inside)) == len(blocks) + len(steps)
     assert prompt.text.count("[~run]") == 2, "once in the rubric and once as a heading"
 
@@ -98,8 +98,8 @@ class TestText:
             "\n[~user]\nStock of lamp 3?"
             '\n[~step 1]\nI look.\n-> f({"q": "lamp)'
             "\n[~result]\nf\n7"
-            "\n[~end of step 1]\n[~step 2]\nSeven."
-            "\n[~end of step 2]\n"
+            "\n[~answer] 1:\n[~step 2]\nSeven."
+            "\n[~answer] 2:\n"
         )
         assert prompt.text.startswith(builder().rubric.before_run())
         assert prompt.text.endswith(builder().rubric.after_run(2))
@@ -335,15 +335,15 @@ def test_closing_positions_are_where_each_closing_line_ends(family: str) -> None
     if family == "byte_level":
         tokenizer = FAMILIES[family]()
         for number, place in enumerate(places, start=1):
-            assert tokenizer.decode(prompt.input_ids[: place + 1]).endswith(f"\n[~end of step {number}]")
+            assert tokenizer.decode(prompt.input_ids[: place + 1]).endswith(f"\n[~answer] {number}:")
 
 
-def test_a_closing_bracket_that_swallows_the_line_break_is_still_found() -> None:
-    tokenizer = merging_tokenizer("]\n")
+def test_a_closing_colon_that_swallows_the_line_break_is_still_found() -> None:
+    tokenizer = merging_tokenizer(":\n")
     made = JudgePromptBuilder(tokenizer, JudgePromptConfig(max_prompt_tokens=8000))
     prompt = made.build(make_run(3, steps=3))
     for number, place in enumerate(made.closing_positions(prompt), start=1):
-        assert tokenizer.decode(prompt.input_ids[: place + 1]).endswith(f"\n[~end of step {number}]\n")
+        assert tokenizer.decode(prompt.input_ids[: place + 1]).endswith(f"\n[~answer] {number}:\n")
 
 
 def test_places_are_found_without_the_help_of_a_fast_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:

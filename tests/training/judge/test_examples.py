@@ -85,6 +85,25 @@ def test_a_closing_line_is_trained_on_the_verdict_of_its_own_step() -> None:
     assert row.trained == sum(weight > 0 for weight in row.weights) + 2
 
 
+def test_with_noise_later_verdicts_see_random_ones_and_the_targets_stay() -> None:
+    labels: list[StepLabel | None] = [1, 1, None, -1, 1, 1, 1, 1]
+    clean = _rows(_labelled(labels), loss_on="verdicts")
+    noisy = _rows(_labelled(labels), loss_on="verdicts", verdict_noise=1.0)
+    assert clean.shown_ids is None
+    assert noisy.columns()["labels"] == clean.columns()["labels"]
+    places = verdict_frame(TOKENIZER, list(_labelled(labels).step_labels)).verdict_positions()
+    differing = [i for i, (a, b) in enumerate(zip(noisy.shown_ids, clean.answer_ids, strict=True)) if a != b]
+    assert set(differing) <= set(places)
+    assert 2 <= len(differing) < len(places)
+    assert noisy.columns()["input_ids"] == [*clean.prompt_ids, *noisy.shown_ids]
+    assert noisy == _rows(_labelled(labels), loss_on="verdicts", verdict_noise=1.0)
+    assert noisy.shown_ids != _rows(_labelled(labels), loss_on="verdicts", verdict_noise=1.0, seed=1).shown_ids
+    some = [_rows(_labelled(labels), loss_on="verdicts", verdict_noise=0.3, seed=i).shown_ids for i in range(60)]
+    kept = sum(ids[place] == clean.answer_ids[place] for ids in some for place in places) / (60 * len(places))
+    # A drawn verdict is the true one in a third of the draws: 1 − 0.3 · 2/3.
+    assert kept == pytest.approx(0.8, abs=0.06)
+
+
 def test_the_outcome_has_a_weight_of_its_own() -> None:
     row = _rows(_labelled([1]), outcome_weight=0.25, loss_on="verdicts")
     assert [weight for weight in row.weights if weight] == [1.0, 0.25]

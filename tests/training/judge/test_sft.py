@@ -306,6 +306,8 @@ def test_a_run_without_a_label_stops_the_training(judge: Path, tmp_path: Path) -
         (("--answer_format", "json", "--loss_on", "verdicts"), "loss_on: needs compact answers"),
         (("--closing_weight", "1"), "closing_weight: needs a choice among three verdicts"),
         (("--closing_weight", "-1", "--loss_on", "verdicts"), "closing_weight: must be at least 0"),
+        (("--verdict_noise", "0.5"), "verdict_noise: needs a choice among three verdicts"),
+        (("--verdict_noise", "2", "--loss_on", "verdicts"), "verdict_noise: must be a chance"),
         (("--verdict_temperature", "10"), "verdict_temperature: needs a choice among three verdicts"),
         (("--loss_on", "verdicts", "--verdict_temperature", "0"), "verdict_temperature: must be above 0"),
         (("--answer_format", "json", "--class_weights", "balanced"), "class_weights: needs compact answers"),
