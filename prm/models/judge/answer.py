@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 from prm.data.plain_text import PlainTextTokenizer
 from prm.errors import ModelError
+from prm.models.judge.calibration import UNCALIBRATED, Calibration
 from prm.models.judge.chat import end_of_turn_ids
 from prm.types import LABELS, StepLabel
 
@@ -47,14 +48,14 @@ class VerdictFrame:
         verdict_ids: The one-token verdicts of −1, 0, +1; all different.
         slots: [K] the message index of each step, None for the outcome.
         words: The verdicts as they are spelled in the prompt.
-        temperature: What the three logits are divided by, always (`JudgeInfo.verdict_temperature`).
+        calibration: What is done to the three logits, always.
     """
 
     forced: tuple[tuple[int, ...], ...]
     verdict_ids: tuple[int, int, int]
     slots: tuple[int | None, ...]
     words: VerdictWords = WORDS[0]
-    temperature: float = 1.0
+    calibration: Calibration = UNCALIBRATED
 
     def ids(self, labels: Sequence[StepLabel]) -> list[int]:
         """The ids of the whole answer.
@@ -85,14 +86,14 @@ class CompactForm:
         words: The verdicts' spelling.
         verdict_ids: Their token ids, for −1, 0, +1.
         end_ids: What ends the answer's turn.
-        temperature: That of its frames.
+        calibration: That of its frames.
     """
 
     words: VerdictWords
     verdict_ids: tuple[int, int, int]
     end_ids: tuple[int, ...]
     text: PlainTextTokenizer
-    temperature: float = 1.0
+    calibration: Calibration = UNCALIBRATED
 
     def frame(self, message_indices: Sequence[int], *, outcome: bool = True) -> VerdictFrame:
         """The frame of one run's answer; see `verdict_frame`."""
@@ -102,7 +103,7 @@ class CompactForm:
         blocks = found[0] if found is not None and natural else _blocks_alone(self.text, names)
         slots: list[int | None] = [*message_indices, *([None] if outcome else [])]
         forced = (*blocks[:-1], blocks[-1] + self.end_ids)
-        return VerdictFrame(forced, self.verdict_ids, tuple(slots), self.words, self.temperature)
+        return VerdictFrame(forced, self.verdict_ids, tuple(slots), self.words, self.calibration)
 
 
 def verdict_frame(tokenizer: Any, message_indices: Sequence[int], *, outcome: bool = True) -> VerdictFrame:
@@ -119,12 +120,12 @@ def verdict_frame(tokenizer: Any, message_indices: Sequence[int], *, outcome: bo
     return compact_form(tokenizer).frame(message_indices, outcome=outcome)
 
 
-def compact_form(tokenizer: Any, temperature: float = 1.0) -> CompactForm:
+def compact_form(tokenizer: Any, calibration: Calibration | None = None) -> CompactForm:
     """The first of `WORDS` that are one token each wherever they stand in an answer, else the first that are so alone.
 
     Args:
         tokenizer: A Hugging Face tokenizer, fast or slow.
-        temperature: What the logits of the three verdicts are divided by.
+        calibration: What is done to the logits of the three verdicts; None = nothing.
 
     Raises:
         ModelError: There are none.
@@ -137,7 +138,7 @@ def compact_form(tokenizer: Any, temperature: float = 1.0) -> CompactForm:
             "tokenizer: a compact answer needs three verdicts of one token each, got none of "
             f"{tried}; use the answer format json"
         )
-    return CompactForm(*found, end_of_turn_ids(tokenizer), text, temperature)
+    return CompactForm(*found, end_of_turn_ids(tokenizer), text, calibration or UNCALIBRATED)
 
 
 def verdict_words(tokenizer: Any) -> VerdictWords:

@@ -16,6 +16,7 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from prm.data.jsonl import write_json
 from prm.errors import ConfigError, ModelError
 from prm.models.backbone import LoadOptions, cut_layers
+from prm.models.judge.calibration import UNCALIBRATED, Calibration, read_calibration
 from prm.models.judge.prompt import JudgePromptConfig
 from prm.models.judge.rubric import PROMPT_VERSION
 from prm.models.reachable import reachable
@@ -32,21 +33,20 @@ class JudgeInfo:
         prompt: Budgets, answer format and protocol of its prompts.
         prompt_version: Version of the prompt's text (`prm.models.judge.rubric`).
         training: What is known of its training, for people; empty where it was not trained by prm.
-        verdict_temperature: What the logits of a compact answer's three verdicts are divided by, in training and ever
-            after. A base model's differ by many nats before it has learnt anything; see `prm train judge`.
+        calibration: What is done to the logits of a compact answer's three verdicts; see `prm train judge`.
     """
 
     prompt: JudgePromptConfig
     prompt_version: str = PROMPT_VERSION
     training: Mapping[str, Any] | None = None
-    verdict_temperature: float = 1.0
+    calibration: Calibration = UNCALIBRATED
 
 
 def write_judge_info(folder: Path, info: JudgeInfo) -> None:
     """Writes ``prm_judge.json`` into the folder."""
     stored: dict[str, Any] = {"prompt": asdict(info.prompt), "prompt_version": info.prompt_version}
-    if info.verdict_temperature != 1.0:
-        stored["verdict_temperature"] = info.verdict_temperature
+    if info.calibration != UNCALIBRATED:
+        stored["calibration"] = asdict(info.calibration)
     write_json(folder / JUDGE_FILE, {**stored, "training": dict(info.training)} if info.training else stored)
 
 
@@ -65,7 +65,7 @@ def read_judge_info(folder: Path | str) -> JudgeInfo | None:
             JudgePromptConfig(**stored["prompt"]),
             str(stored["prompt_version"]),
             stored.get("training"),
-            _temperature(stored.get("verdict_temperature", 1.0)),
+            read_calibration(stored.get("calibration")),
         )
     except (ValueError, TypeError, KeyError, ConfigError) as error:
         reason = " ".join(str(error).split())
@@ -76,12 +76,6 @@ def read_judge_info(folder: Path | str) -> JudgeInfo | None:
             "use the version of prm that trained the judge"
         )
     return info
-
-
-def _temperature(value: Any) -> float:
-    if not 0 < float(value) < float("inf"):
-        raise ValueError(f"verdict_temperature {value}")
-    return float(value)
 
 
 def load_judge_model(path: str, options: LoadOptions, num_layers: int | None = None) -> Any:

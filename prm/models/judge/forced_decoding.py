@@ -17,6 +17,7 @@ import torch
 
 from prm.errors import ConfigError
 from prm.models.judge.answer import VerdictFrame
+from prm.models.judge.calibration import Calibration
 from prm.models.judge.frame_readers import FrameReader, PackedReader, reader_of_one_prompt
 from prm.models.shared_prefix import answer_logits, supports_shared_prefix
 from prm.models.shared_prefix.calling import device_of, evaluating
@@ -56,8 +57,8 @@ def draw_verdicts(
         prompt_ids: `[P] int64`, at least one token.
         frame: The answer's forced blocks and its three verdict tokens.
         n: G, how many answers.
-        temperature: Beside the frame's own. 0 takes the most probable verdict, the smaller class id among equal ones;
-            `probs` and `logprobs` are then those of temperature 1.
+        temperature: Divides the calibrated logits. 0 takes the most probable verdict, the smaller class id among equal
+            ones; `probs` and `logprobs` are then those of temperature 1.
         generator: Makes the draws reproducible: K·n numbers are taken from it (none at temperature 0), whatever is
             drawn and however the model is run.
 
@@ -128,8 +129,8 @@ def verdict_logits(model: Any, prompt_ids: torch.Tensor, frame: VerdictFrame, la
         labels: `[G, K]`, class ids (0, 1, 2) of the verdicts that each answer gives.
 
     Returns:
-        `[G, K, 3] float32`, divided by the frame's temperature: with softmax over the last axis what `draw_verdicts`
-        draws from.
+        `[G, K, 3] float32`, calibrated as the frame says: with softmax over the last axis what `draw_verdicts` draws
+        from.
     """
     classes = torch.as_tensor(labels, dtype=torch.int64)
     _check_labels(classes, len(frame.slots))
@@ -139,7 +140,7 @@ def verdict_logits(model: Any, prompt_ids: torch.Tensor, frame: VerdictFrame, la
     answers = [torch.tensor(_after_first_block(frame, row)) for row in classes.tolist()]
     slots = _slots_after_first_block(frame)
     logits = answer_logits(model, prompt, answers, [slots] * len(answers))
-    return torch.stack(logits)[..., list(frame.verdict_ids)].float() / frame.temperature
+    return frame.calibration.of(torch.stack(logits)[..., list(frame.verdict_ids)])
 
 
 def _after_first_block(frame: VerdictFrame, classes: Sequence[int]) -> list[int]:
@@ -164,13 +165,13 @@ def _draw(
 ) -> list[Rollout]:
     answers = chances[0].shape[0]
     verdict_ids = torch.tensor([frame.verdict_ids for frame in frames])
-    divisors = torch.tensor([frame.temperature * (temperature or 1.0) for frame in frames], dtype=torch.float64)
+    calibrations = [frame.calibration for frame in frames]
     labels = [np.zeros(chance.shape, dtype=np.int64) for chance in chances]
     probs = [np.zeros((*chance.shape, 3), dtype=np.float64) for chance in chances]
     slots = max(chance.shape[1] for chance in chances)
     logits = reader.start(prefixes, answers) if slots else torch.empty(0)
     for slot in range(slots):
-        three = _softmax_of_three(logits, verdict_ids, divisors)
+        three = _softmax_of_three(logits, verdict_ids, calibrations, temperature)
         for row, chance in enumerate(chances):
             if slot < chance.shape[1]:
                 probs[row][:, slot] = three[row]
@@ -188,12 +189,13 @@ def _blocks(frame: VerdictFrame, labels: npt.NDArray[np.int64], slot: int) -> li
 
 
 def _softmax_of_three(
-    logits: torch.Tensor, verdict_ids: torch.Tensor, divisors: torch.Tensor
+    logits: torch.Tensor, verdict_ids: torch.Tensor, calibrations: Sequence[Calibration], temperature: float
 ) -> npt.NDArray[np.float64]:
-    """`[B, G, V]` logits, `[B]` temperatures → `[B, G, 3]` probabilities."""
+    """`[B, G, V]` logits → `[B, G, 3]` probabilities."""
     wanted = verdict_ids.to(logits.device)[:, None, :].expand(-1, logits.shape[1], -1)
     three = logits.gather(-1, wanted).to("cpu", torch.float64)
-    return (three / divisors[:, None, None]).softmax(-1).numpy()
+    calibrated = torch.stack([how.of(row) for how, row in zip(calibrations, three, strict=True)])
+    return (calibrated / (temperature or 1.0)).softmax(-1).numpy()
 
 
 def _pick(probs: npt.NDArray[np.float64], chance: torch.Tensor, temperature: float) -> npt.NDArray[np.int64]:

@@ -192,7 +192,7 @@ class LocalJudge:
 
     @cached_property
     def _form(self) -> CompactForm:
-        return compact_form(self.tokenizer, self.info.verdict_temperature)
+        return compact_form(self.tokenizer, self.info.calibration)
 
     def _read(self, questions: Sequence[_Question], keys: Sequence[Any]) -> list[Reading]:
         """What the model says to the questions of one batch."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from prm.models.judge.calibration import UNCALIBRATED, Calibration
 from prm.models.shared_prefix import answer_logits, separate_answer_logits, supports_shared_prefix
 from prm.training.grpo.advantages import (
     Drawn,
@@ -18,7 +19,7 @@ from prm.training.grpo.advantages import (
     scaled,
 )
 from prm.training.grpo.examples import UNKNOWN, GrpoExample
-from prm.training.grpo.log_probs import Batch, drawn_class, entropy_of, of_class, verdict_log_probs
+from prm.training.grpo.log_probs import Batch, Choice, drawn_class, entropy_of, of_class, verdict_log_probs
 from prm.training.rewards import answer_statistics
 
 
@@ -47,7 +48,7 @@ class VerdictCredit:
     _metrics: Any
     _pending_metrics: Any
     _verdict_ids: Sequence[int]
-    _verdict_temperature: float = 1.0
+    _calibration: Calibration = UNCALIBRATED
     _slots: torch.Tensor | None = None
     _verdicts: torch.Tensor | None = None
     _rewards_by_term: torch.Tensor | None = None
@@ -152,8 +153,8 @@ class VerdictCredit:
         batch = Batch(input_ids, attention_mask, logits_to_keep)
         slots = self._slots.to(input_ids.device)
         with self.accelerator.autocast():
-            temperature = self.temperature * self._verdict_temperature
-            verdicts = verdict_log_probs(model, batch, slots, self._verdict_ids, temperature, self._reader(model))
+            how = Choice(self._verdict_ids, self._calibration, self.temperature)
+            verdicts = verdict_log_probs(model, batch, slots, how, self._reader(model))
         if torch.is_grad_enabled():
             self._verdicts = verdicts
         drawn = of_class(verdicts, drawn_class(batch, self._verdict_ids))

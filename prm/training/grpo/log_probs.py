@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 
 import torch
 
+from prm.models.judge.calibration import UNCALIBRATED, Calibration
+
 AnswerLogits: TypeAlias = Callable[
     [Any, torch.Tensor, Sequence[torch.Tensor], Sequence[Sequence[int]]], list[torch.Tensor]
 ]
@@ -55,12 +57,30 @@ class Batch:
             start = end
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How a verdict is chosen.
+
+    Attributes:
+        verdict_ids: The tokens of −1, 0, +1.
+        calibration: The judge's own.
+        temperature: Divides the calibrated logits.
+    """
+
+    verdict_ids: Sequence[int]
+    calibration: Calibration = UNCALIBRATED
+    temperature: float = 1.0
+
+    def logits(self, logits: torch.Tensor) -> torch.Tensor:
+        """`[…, V]` → `[…, 3] float32`: log-probabilities up to a constant."""
+        return self.calibration.of(logits[..., list(self.verdict_ids)]) / self.temperature
+
+
 def verdict_log_probs(
     model: Any,
     batch: Batch,
     slots: torch.Tensor,
-    verdict_ids: Sequence[int],
-    temperature: float,
+    choice: Choice,
     read: AnswerLogits,
 ) -> torch.Tensor:
     """log softmax over the three verdict tokens wherever a verdict stands; differentiable.
@@ -69,8 +89,7 @@ def verdict_log_probs(
         model: A causal language model, wrapped or not.
         batch: The rows.
         slots: `[B, T] bool`, where verdicts stand; each row has one at least.
-        verdict_ids: The tokens of −1, 0, +1.
-        temperature: Divides the logits.
+        choice: What is chosen from.
         read: How a group's logits are computed.
 
     Returns:
@@ -81,7 +100,7 @@ def verdict_log_probs(
         answers = [batch.answer(row) for row in rows]
         positions = [slots[row].nonzero()[:, 0].tolist() for row in rows]
         found += read(model, prompt, answers, positions)
-    three = torch.cat([logits[:, list(verdict_ids)] for logits in found]).float() / temperature
+    three = torch.cat([choice.logits(logits) for logits in found])
     spread = three.new_zeros(*slots.shape, 3)
     spread[slots] = three.log_softmax(-1)
     return spread

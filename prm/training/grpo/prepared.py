@@ -73,7 +73,7 @@ def prepare(options: GrpoOptions) -> Prepared:
     allow(prompted)
     _refuse_too_few(prompted.runs, options)
     worth = slot_worth(options.rewards, prompted.runs)
-    form = compact_form(tokenizer, info.verdict_temperature) if options.rewards.forced_frame else None
+    form = compact_form(tokenizer, info.calibration) if options.rewards.forced_frame else None
     examples = build_examples(prompted, info.prompt.outcome, form, worth)
     terms = reward_terms(options.rewards, prompted.runs)
     chosen = drawn_runs(held_out, data.validation_runs, options.training.seed)

@@ -26,6 +26,7 @@ from trl import GRPOTrainer
 from trl.models import unwrap_model_for_generation
 from trl.trainer.utils import RepeatSampler, split_tensor_dict
 
+from prm.models.judge.calibration import UNCALIBRATED
 from prm.models.judge.chat import end_of_turn_ids
 from prm.models.judge.checkpoint import JudgeInfo
 from prm.training.grpo.credit import VerdictCredit, padded
@@ -93,7 +94,7 @@ class JudgeGrpoTrainer(JudgingTrainer, VerdictCredit, GRPOTrainer):  # type: ign
             )
         frame = task.examples[0].frame if forced else None
         self._verdict_ids = () if frame is None else frame.verdict_ids
-        self._verdict_temperature = 1.0 if frame is None else frame.temperature
+        self._calibration = UNCALIBRATED if frame is None else frame.calibration
         self._knows_ends()
         if forced:
             self.aux_loss_enabled = False

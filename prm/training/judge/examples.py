@@ -82,6 +82,11 @@ class JudgeRow:
         """Tokens that the loss is taken on."""
         return sum(weight > 0 for weight in self.weights) + len(self.closings)
 
+    @property
+    def answer_positions(self) -> list[int]:
+        """Where the tokens are predicted that the answer is trained on."""
+        return [len(self.prompt_ids) + i - 1 for i, weight in enumerate(self.weights) if weight > 0]
+
     def columns(self) -> dict[str, Any]:
         """The row for TRL: `input_ids`, `labels` (−100 where there is no loss) and `weights`, all `[P + C]`."""
         blank = len(self.prompt_ids)

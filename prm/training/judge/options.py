@@ -58,6 +58,15 @@ class JudgeModelOptions(QuantisedWeightOptions):
             raise ConfigError.at("trainable_layers", "must be at least 1", self.trainable_layers, "raise or drop it")
 
 
+_OF_CHOICES = {
+    "verdict_temperature": 1.0,
+    "calibrate_verdicts": False,
+    "closing_weight": 0.0,
+    "verdict_noise": 0.0,
+}
+"""Options that need `loss_on: verdicts`, and their values where they do nothing."""
+
+
 @dataclass
 class JudgeSftArguments(FrozenStatesArguments, RunArguments, SFTConfig):  # type: ignore[misc,unused-ignore]
     """TRL's SFTConfig with what a judge needs, and defaults that suit it."""
@@ -72,6 +81,13 @@ class JudgeSftArguments(FrozenStatesArguments, RunArguments, SFTConfig):  # type
         metadata={
             "help": "What the logits of the three verdicts are divided by, in training and in every later use (loss_on "
             "verdicts only). A base model prefers one of three words by many nats; 10 begins near equal chances."
+        },
+    )
+    calibrate_verdicts: bool = field(
+        default=False,
+        metadata={
+            "help": "Subtract from the three verdicts' logits, in training and in every later use, their means over 16 "
+            "training prompts at the start (loss_on verdicts only)."
         },
     )
     closing_weight: float = field(
@@ -128,7 +144,7 @@ class JudgeSftArguments(FrozenStatesArguments, RunArguments, SFTConfig):  # type
             raise ConfigError.at("closing_weight", "must be at least 0", self.closing_weight, "raise it")
         if not 0 <= self.verdict_noise <= 1:
             raise ConfigError.at("verdict_noise", "must be a chance, 0 to 1", self.verdict_noise, "change it")
-        for name, unused in (("verdict_temperature", 1.0), ("closing_weight", 0.0), ("verdict_noise", 0.0)):
+        for name, unused in _OF_CHOICES.items():
             if getattr(self, name) != unused and self.loss_on != "verdicts":
                 todo = "set loss_on: verdicts, or leave it out"
                 raise ConfigError.at(name, "needs a choice among three verdicts", getattr(self, name), todo)

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
 from transformers import AutoTokenizer, set_seed
 from transformers.trainer_utils import get_last_checkpoint
 
-from prm.data.encode import Row
 from prm.data.label_account import LabelAccount
 from prm.data.protocol import protocol_of
 from prm.models.fetch import resolve_model
 from prm.models.judge.answer import compact_form
+from prm.models.judge.calibration import Calibration
 from prm.models.judge.checkpoint import JudgeInfo
 from prm.models.judge.local_judge import JudgeOptions
 from prm.models.judge.prompt import JudgePromptBuilder, JudgePromptConfig
-from prm.models.lower_states import LowerStates
 from prm.models.reachable import reachable
-from prm.models.shared_prefix.calling import device_of, logits_at
-from prm.training.frozen_layers import Passes, lower_states_within, may_cache_lower_states
 from prm.training.judge.card import write_judge_card
 from prm.training.judge.evaluation import HeldOut
 from prm.training.judge.examples import AnswerTargets, JudgeRow, judge_rows, verdict_weights
 from prm.training.judge.options import JudgeSftOptions
 from prm.training.judge.policy import keep_reference, load_policy, lora_config
+from prm.training.judge.preparation import lower_states_of, mean_calibration
 from prm.training.judge.prompts import build_prompts, leave_out_long_runs, refuse_long_runs
-from prm.training.judge.sft_trainer import JudgeSftTask, JudgeSftTrainer, upper_logits
+from prm.training.judge.sft_trainer import JudgeSftTask, JudgeSftTrainer
 from prm.training.label_log import log_labels
 from prm.training.labelled_runs import read_both
 from prm.training.progress import watch
@@ -138,7 +135,7 @@ class _Run:
             "split_sha256": sha256_of_files(data.train_data),
             "version": __version__,
         }
-        return JudgeInfo(prompt, training=about, verdict_temperature=self._options.training.verdict_temperature)
+        return JudgeInfo(prompt, training=about, calibration=Calibration(self._options.training.verdict_temperature))
 
     def _trainer(self, rows: list[JudgeRow]) -> JudgeSftTrainer:
         training = self._options.training
@@ -146,8 +143,12 @@ class _Run:
         if self._options.model.lora_rank is not None and (Path(self._model_path) / "adapter_config.json").is_file():
             # An adapter stands on weights that can be loaded: those of its base with the earlier adapter in them.
             keep_reference(model, self._folder / "base", training.process_index == 0)
+        lower = lower_states_of(model, rows, self._options.model, training, self._tokenizer.pad_token_id or 0)
+        choices = self._choices()
+        if choices is not None and training.calibrate_verdicts:
+            self._info = replace(self._info, calibration=mean_calibration(model, rows, choices, training, lower))
         trainer = JudgeSftTrainer(
-            JudgeSftTask(rows, self._info, self._held_out(), self._choices(), self._lower_states(model, rows)),
+            JudgeSftTask(rows, self._info, self._held_out(), choices, lower),
             model=model,
             args=training,
             processing_class=self._tokenizer,
@@ -155,18 +156,6 @@ class _Run:
         )
         watch(trainer, self._folder)
         return trainer
-
-    def _lower_states(self, model: Any, rows: Sequence[JudgeRow]) -> LowerStates | None:
-        """The output of the frozen lower layers for every row; None where that does not pay."""
-        training, choice = self._options.training, self._options.model
-        repeated = training.num_train_epochs > 1 and training.max_steps < 0
-        if not (repeated and may_cache_lower_states(model, training, choice.trainable_layers, choice.lora_rank)):
-            return None
-        model.to(training.device)
-        whole = [Row(np.array(row.input_ids, dtype=np.int32), ()) for row in rows]
-        tokens = training.eval_tokens_per_batch
-        passes = Passes(tokens, self._tokenizer.pad_token_id or 0, autocast_dtype(training))
-        return lower_states_within(training.cache_gib, model, whole, passes, _last_logits)
 
     def _choices(self) -> tuple[int, ...] | None:
         return compact_form(self._tokenizer).verdict_ids if self._options.training.loss_on == "verdicts" else None
@@ -181,15 +170,6 @@ class _Run:
             autocast=autocast_dtype(training),
         )
         return HeldOut(self._validation_runs, options)
-
-
-def _last_logits(model: Any, row: Row, states: torch.Tensor | None, layers: int) -> torch.Tensor:
-    """What a causal model says after a row, `[1, 1, V]`; an `Outputs`."""
-    positions = torch.tensor([len(row.input_ids) - 1], device=device_of(model))
-    if states is not None:
-        return upper_logits(model, positions, states, layers)
-    input_ids = torch.tensor(row.input_ids, dtype=torch.int64, device=positions.device)[None]
-    return logits_at(model, positions, input_ids=input_ids, use_cache=False)
 
 
 def _log_rows(account: LabelAccount, rows: Sequence[JudgeRow]) -> None:

@@ -18,12 +18,12 @@ from datasets import Dataset
 from trl import SFTTrainer
 
 from prm.models.judge.checkpoint import JudgeInfo
-from prm.models.layers import layers_only
 from prm.models.lower_states import LowerStates
 from prm.models.shared_prefix.calling import core_of, logits_at
 from prm.training.judge.evaluation import HeldOut
 from prm.training.judge.examples import JudgeRow
 from prm.training.judge.judging_trainer import JudgingTrainer
+from prm.training.judge.preparation import upper_logits
 
 IGNORED = -100
 
@@ -88,8 +88,7 @@ class JudgeSftTrainer(JudgingTrainer, SFTTrainer):  # type: ignore[misc,unused-i
         """`answer_cross_entropy`, times the number of processes since DDP and FSDP average gradients over them."""
         logits, labels = self._logits(model, inputs), inputs["labels"]
         if self.task.choices is not None:
-            three = logits[..., list(self.task.choices)].float()
-            logits = three / self.task.info.verdict_temperature
+            logits = self.task.info.calibration.of(logits[..., list(self.task.choices)])
             labels = positions_among(labels, self.task.choices)
         total = num_items_in_batch if num_items_in_batch is not None else (labels != IGNORED).sum()
         loss = answer_cross_entropy(logits, labels, inputs["weights"], total) * self.args.world_size
@@ -101,22 +100,6 @@ class JudgeSftTrainer(JudgingTrainer, SFTTrainer):  # type: ignore[misc,unused-i
             return logits_at(model, positions, input_ids=inputs["input_ids"], use_cache=False)
         states = lower.padded(inputs["numbers"]).to(positions.device, core_of(model).dtype)
         return upper_logits(model, positions, states, lower.layers)
-
-
-def upper_logits(model: Any, positions: torch.Tensor, states: torch.Tensor, layers: int) -> torch.Tensor:
-    """The logits of some positions by the layers above the first `layers`.
-
-    Args:
-        model: A causal model, wrapped or not.
-        positions: `[M] int64`.
-        states: `[B, T, H]`, the output of the first layers.
-        layers: How many these are.
-
-    Returns:
-        `[B, M, V]`.
-    """
-    with layers_only(core_of(model), slice(layers, None)):
-        return logits_at(model, positions, inputs_embeds=states, use_cache=False)
 
 
 def answer_cross_entropy(

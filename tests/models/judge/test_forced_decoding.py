@@ -16,6 +16,7 @@ from scipy import stats
 
 from prm.errors import ConfigError
 from prm.models.judge.answer import VerdictFrame
+from prm.models.judge.calibration import Calibration
 from prm.models.judge.forced_decoding import Rollout, draw_verdicts, draw_verdicts_batch, verdict_logits
 from prm.models.judge.frame_readers import BatchReader, PackedReader, RereadingReader, reader_of_one_prompt
 from prm.models.shared_prefix import answer_logits, supports_shared_prefix
@@ -154,9 +155,19 @@ def test_temperature_divides_the_logits() -> None:
     assert drawn.probs.sum(-1) == pytest.approx(np.ones((1, 5)), abs=1e-6)
 
 
+def test_the_bias_of_a_frame_is_subtracted_before_anything_else() -> None:
+    model = tiny_model("llama")
+    greedy = draw_verdicts(model, PROMPT, FRAME, 1, temperature=0)
+    logits = verdict_logits(model, PROMPT, FRAME, greedy.labels)[0, 0].tolist()
+    equal = replace(FRAME, calibration=Calibration(2.0, (logits[0], logits[1], logits[2])))
+    assert np.abs(draw_verdicts(model, PROMPT, equal, 1, temperature=0).probs[0, 0] - 1 / 3).max() < CLOSE
+    never_good = replace(FRAME, calibration=Calibration(1.0, (0.0, 0.0, 1e6)))
+    assert 2 not in draw_verdicts(model, PROMPT, never_good, 20, generator=seeded()).labels
+
+
 def test_the_temperature_of_a_frame_is_always_there() -> None:
     model = tiny_model("llama")
-    warm = replace(FRAME, temperature=5.0)
+    warm = replace(FRAME, calibration=Calibration(5.0))
     drawn = draw_verdicts(model, PROMPT, warm, 4, temperature=0.7, generator=seeded())
     plain = draw_verdicts(model, PROMPT, FRAME, 4, temperature=3.5, generator=seeded())
     assert (drawn.labels == plain.labels).all()

@@ -16,6 +16,7 @@ from prm.data.label_account import LabelAccount
 from prm.data.records import dump_prediction, parse_prediction
 from prm.errors import ConfigError, DownloadError, ModelError
 from prm.models.judge.answer import verdict_frame
+from prm.models.judge.calibration import Calibration
 from prm.models.judge.checkpoint import JUDGE_FILE, JudgeInfo, read_judge_info, write_judge_info
 from prm.models.judge.generation import GeneratedAnswer, GenerationLimits, generate_answers
 from prm.models.judge.interface import Judge
@@ -233,19 +234,19 @@ def test_a_judge_reads_free_answers_with_what_its_template_has_begun(tmp_path: P
 def test_a_stored_judge_is_asked_as_it_was_trained(folder: Path, tmp_path: Path) -> None:
     copy = save_llama(tmp_path / "judge")
     config = JudgePromptConfig(max_prompt_tokens=1777, protocol="independent", outcome=False)
-    info = JudgeInfo(config, training={"runs": 3}, verdict_temperature=8.0)
+    info = JudgeInfo(config, training={"runs": 3}, calibration=Calibration(8.0, (1.0, 0.0, -2.5)))
     write_judge_info(copy, info)
     judge = LocalJudge.from_pretrained(copy, device="cpu")
     assert judge.info == info
     asked_otherwise = LocalJudge.from_pretrained(copy, prompt=JudgePromptConfig(), device="cpu")
-    assert asked_otherwise.info.verdict_temperature == 8.0
+    assert asked_otherwise.info.calibration == info.calibration
     assert read_judge_info(folder) is None
     stored = (copy / JUDGE_FILE).read_text()
     (copy / JUDGE_FILE).write_text(stored.replace(f'"prompt_version": "{PROMPT_VERSION}"', '"prompt_version": "0"'))
     with pytest.raises(ModelError, match=f"prompt version '{PROMPT_VERSION}', got '0'"):
         LocalJudge.from_pretrained(copy, device="cpu")
-    (copy / JUDGE_FILE).write_text(stored.replace('"verdict_temperature": 8.0', '"verdict_temperature": 0'))
-    with pytest.raises(ModelError, match="verdict_temperature 0"):
+    (copy / JUDGE_FILE).write_text(stored.replace('"temperature": 8.0', '"temperature": 0'))
+    with pytest.raises(ModelError, match="the temperature must be above 0"):
         LocalJudge.from_pretrained(copy, device="cpu")
     (copy / JUDGE_FILE).write_text("{}")
     with pytest.raises(ModelError, match="train it again"):
@@ -255,7 +256,7 @@ def test_a_stored_judge_is_asked_as_it_was_trained(folder: Path, tmp_path: Path)
 def test_the_verdicts_temperature_flattens_probabilities_and_changes_no_label(folder: Path, tmp_path: Path) -> None:
     warm = tmp_path / "warm"
     shutil.copytree(folder, warm)
-    write_judge_info(warm, JudgeInfo(JudgePromptConfig(), verdict_temperature=10.0))
+    write_judge_info(warm, JudgeInfo(JudgePromptConfig(), calibration=Calibration(10.0)))
     for plain, flat in zip(load(folder).judge(RUNS), load(warm).judge(RUNS), strict=True):
         assert plain.step_labels == flat.step_labels
         for index, probs in plain.step_probs.items():

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from prm.models.shared_prefix import answer_logits, separate_answer_logits
-from prm.training.grpo.log_probs import Batch, drawn_class, entropy_of, of_class, verdict_log_probs
+from prm.training.grpo.log_probs import Batch, Choice, drawn_class, entropy_of, of_class, verdict_log_probs
 from tests.training.grpo.toys import scattered, tiny_judge, toy_example
 
 READERS = [answer_logits, separate_answer_logits]
@@ -50,7 +50,7 @@ def _one_by_one(model: Any, batch: Batch, slots: torch.Tensor, ids: tuple[int, i
 def test_groups_give_what_rows_alone_give(read: Any, temperature: float) -> None:
     batch, slots, ids = _batch()
     model = tiny_judge()
-    found = verdict_log_probs(model, batch, slots, ids, temperature, read)
+    found = verdict_log_probs(model, batch, slots, Choice(ids, temperature=temperature), read)
     torch.testing.assert_close(found, _one_by_one(model, batch, slots, ids, temperature), atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(found.exp().sum(-1)[slots], torch.ones(int(slots.sum())))
 
@@ -60,7 +60,7 @@ def test_the_gradients_are_the_same_too(read: Any) -> None:
     batch, slots, ids = _batch()
     gradients = []
     for way in (
-        lambda m: verdict_log_probs(m, batch, slots, ids, 1.0, read),
+        lambda m: verdict_log_probs(m, batch, slots, Choice(ids), read),
         lambda m: _one_by_one(m, batch, slots, ids, 1.0),
     ):
         model = tiny_judge()

@@ -17,6 +17,7 @@ from prm.data.jsonl import write_jsonl
 from prm.data.records import dump_trajectory, read_trajectories
 from prm.errors import ConfigError
 from prm.evaluation.step_metrics import summary
+from prm.models.judge.calibration import Calibration
 from prm.models.judge.checkpoint import write_judge_info
 from prm.models.judge.local_judge import LocalJudge
 from prm.training.grpo import run as grpo_run
@@ -220,14 +221,17 @@ def test_free_answers_are_trained_too(backbone: Path, files: Path, tmp_path: Pat
     assert entry["completions/clipped_ratio"] > 0
 
 
+_WARM = Calibration(7.0, (1.0, -2.0, 0.5))
+
+
 def test_the_judge_that_is_trained_on_says_how_it_is_asked(backbone: Path, files: Path, tmp_path: Path) -> None:
     start = tmp_path / "start"
     shutil.copytree(backbone, start)
     first = prepare(parse_grpo_recipe(None, _arguments(backbone, files, tmp_path, "--ask_outcome", "false")))
-    write_judge_info(start, replace(first.info, verdict_temperature=7.0))
+    write_judge_info(start, replace(first.info, calibration=_WARM))
     arguments = [a for a in _arguments(start, files, tmp_path) if a not in ("--max_prompt_tokens", "1500")]
     second = prepare(parse_grpo_recipe(None, arguments))
     assert second.info.prompt == first.info.prompt
-    assert second.info.verdict_temperature == 7.0
-    assert {example.frame.temperature for example in second.examples if example.frame} == {7.0}
+    assert second.info.calibration == _WARM
+    assert {example.frame.calibration for example in second.examples if example.frame} == {_WARM}
     assert second.examples[0].frame.slots == first.examples[0].frame.slots  # type: ignore[union-attr]

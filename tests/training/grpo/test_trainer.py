@@ -11,6 +11,7 @@ import torch
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
+from prm.models.judge.calibration import Calibration
 from prm.models.judge.local_judge import JudgeOptions
 from prm.training.grpo.options import RewardOptions
 from prm.training.grpo.trainer import GrpoTask
@@ -237,10 +238,10 @@ def test_one_prompt_is_enough(tmp_path: Path) -> None:
     assert trainer.state.global_step == 2
 
 
-@pytest.mark.parametrize("of_frame", [1.0, 6.0])
-def test_what_is_drawn_is_what_the_loss_scores(tmp_path: Path, of_frame: float) -> None:
+@pytest.mark.parametrize("of_frame", [Calibration(), Calibration(6.0, (1.0, -3.0, 0.0))])
+def test_what_is_drawn_is_what_the_loss_scores(tmp_path: Path, of_frame: Calibration) -> None:
     """At the first update the policy is the one that drew, so log-probabilities and entropies agree."""
-    examples = [replace(example, frame=replace(example.frame, temperature=of_frame)) for example in EXAMPLES]  # type: ignore[type-var, unused-ignore]
+    examples = [replace(example, frame=replace(example.frame, calibration=of_frame)) for example in EXAMPLES]  # type: ignore[type-var, unused-ignore]
     trainer = toy_trainer(arguments(tmp_path, temperature=0.8), examples)
     output = _generated(trainer, examples)
     trainer._slots = (output["completion_mask"] * output["tool_mask"]).bool()

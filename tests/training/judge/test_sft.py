@@ -18,6 +18,7 @@ from prm.data.records import dump_trajectory
 from prm.errors import ConfigError, InputError
 from prm.evaluation.step_metrics import summary
 from prm.models.judge.answer import compact_form
+from prm.models.judge.calibration import Calibration
 from prm.models.judge.local_judge import LocalJudge
 from prm.models.judge.prompt import JudgePromptBuilder, JudgePromptConfig
 from prm.training.judge import sft as judge_sft
@@ -131,7 +132,7 @@ def test_the_loss_is_that_of_the_answers_alone_however_long_the_prompt(
         *("--class_weights", "2,1,0.5", "--outcome_weight", "0.7", "--verdict_temperature", str(temperature)),
     )
     assert result["updates"] == 1
-    assert LocalJudge.from_pretrained(tmp_path / "out", device="cpu").info.verdict_temperature == temperature
+    assert LocalJudge.from_pretrained(tmp_path / "out", device="cpu").info.calibration == Calibration(temperature)
     assert result["train_loss"] == pytest.approx(float(total) / trained, rel=1e-4)
 
 
@@ -156,6 +157,22 @@ def test_cached_lower_layers_give_the_weights_of_an_uncached_run(
     assert "caching the output of 1 frozen layers" in caplog.text
     _train(judge, data / "train.jsonl", tmp_path / "b", *partly, *sizes, "--cache_frozen_states", "false")
     _assert_same_weights(tmp_path / "a", tmp_path / "b", atol=2e-5)
+
+
+@pytest.mark.parametrize("cached", ["true", "false"])
+def test_a_calibrated_judge_begins_at_equal_mean_logits(judge: Path, data: Path, tmp_path: Path, cached: str) -> None:
+    partly = ("--trainable_layers", "1", "--num_train_epochs", "2", "--loss_on", "verdicts", "--learning_rate", "0")
+    how = ("--calibrate_verdicts", "true", "--verdict_temperature", "3", "--cache_frozen_states", cached)
+    _train(judge, data / "train.jsonl", tmp_path / "out", *partly, *how)
+    trained = LocalJudge.from_pretrained(tmp_path / "out", device="cpu")
+    calibration = trained.info.calibration
+    assert calibration.temperature == 3
+    prompted = build_prompts([make_run(i, steps=1 + i % 3) for i in range(6)], trained._builder)
+    rows, _ = judge_rows(prompted, trained.info.prompt, trained.tokenizer, AnswerTargets(loss_on="verdicts"))
+    ids = list(compact_form(trained.tokenizer).verdict_ids)
+    with torch.no_grad():
+        found = [trained.model(torch.tensor([row.input_ids])).logits[0, row.answer_positions][:, ids] for row in rows]
+    torch.testing.assert_close(calibration.of(torch.cat(found)).mean(0), torch.zeros(3), atol=1e-4, rtol=0)
 
 
 def test_a_tiny_judge_learns_to_tell_good_from_bad(judge: Path, tmp_path: Path) -> None:
@@ -308,6 +325,7 @@ def test_a_run_without_a_label_stops_the_training(judge: Path, tmp_path: Path) -
         (("--closing_weight", "-1", "--loss_on", "verdicts"), "closing_weight: must be at least 0"),
         (("--verdict_noise", "0.5"), "verdict_noise: needs a choice among three verdicts"),
         (("--verdict_noise", "2", "--loss_on", "verdicts"), "verdict_noise: must be a chance"),
+        (("--calibrate_verdicts", "true"), "calibrate_verdicts: needs a choice among three verdicts"),
         (("--verdict_temperature", "10"), "verdict_temperature: needs a choice among three verdicts"),
         (("--loss_on", "verdicts", "--verdict_temperature", "0"), "verdict_temperature: must be above 0"),
         (("--answer_format", "json", "--class_weights", "balanced"), "class_weights: needs compact answers"),
