@@ -129,14 +129,19 @@ class JudgePromptBuilder:
         defused = self._safe.defused - defused_before
         return JudgePrompt(text, ids, steps, account, defused, self._chat.begun)
 
-    def closing_positions(self, prompt: JudgePrompt) -> list[int]:
-        """[K] where in the ids the line that closes each step ends: there a causal model has read all of the step."""
-        ends = [prompt.text.index(line) + len(line) for line in map(_end_of_step, _numbers(prompt))]
+    def answer_places(self, prompt: JudgePrompt) -> list[int]:
+        """Where in the ids the line ends that closes each step, and, where the outcome is asked for, the run: `[K]`.
+
+        There a causal model has read all that the verdict is about. Of prompts for compact answers.
+        """
+        names = [str(number) for number in range(1, len(prompt.message_indices) + 1)]
+        lines = [f"\n{self.rubric.place_of(name)}" for name in [*names, *(["final"] if self.rubric.outcome else [])]]
+        ends = [prompt.text.index(line) + len(line) for line in lines]
         return [len(self._chat.before) + place for place in self._safe.places(prompt.text, ends)]
 
     def _draft(self, trajectory: Trajectory) -> _Draft:
         blocks = [block for block in render(trajectory) if block.kind is not BlockKind.OUTCOME]
-        headings = _headings(blocks)
+        headings = _headings(blocks, self.rubric)
         bodies = [self._safe.defuse(block.body) for block in blocks]
         lengths = [
             BlockLength(block.kind, self._tokens(heading), tokens)
@@ -147,7 +152,7 @@ class JudgePromptBuilder:
     def _fit(self, draft: _Draft, name: str, steps: int) -> tuple[Plan, str, tuple[int, ...]]:
         """The plan, the text and the ids that fit the budget."""
         budget = Budget(self.config.max_prompt_tokens, self.config.max_tool_tokens)
-        after = f"{_closing(draft.blocks)}\n{RUN_ENDS}\n\n{self.rubric.after_run(steps)}"
+        after = f"{_closing(draft.blocks, self.rubric)}\n{RUN_ENDS}\n\n{self.rubric.after_run(steps)}"
         around = self._around_tokens + self._tokens(after)
         while True:
             # What surrounds the run counts as a block of which nothing can be cut.
@@ -172,27 +177,19 @@ class JudgePromptBuilder:
         return len(self._safe.ids(text))
 
 
-def _numbers(prompt: JudgePrompt) -> range:
-    return range(1, len(prompt.message_indices) + 1)
-
-
 def _name(trajectory: Trajectory) -> str:
     return f"run {':'.join(trajectory.key)}"
 
 
-def _headings(blocks: Sequence[Block]) -> list[str]:
-    """The lines before each block: ``[~step 3]``, and before what follows a step and its results ``[~answer] 3:``.
+def _headings(blocks: Sequence[Block], rubric: Rubric) -> list[str]:
+    """The lines before each block: ``[~step 3]``, and before what follows a step and its results ``[~answer] 3: ?``.
 
-    Under a causal model the line that opens a step knows nothing of it; the one that closes it has seen all of it. It
-    ends with the very tokens that stand before the step's verdict in a compact answer, since attention finds what
-    stood after the same tokens before (induction heads, arXiv 2209.11895) and hardly anything else: of the 216 heads of
-    SmolLM2-135M's first 24 layers two in layer 19 look from `` 3:`` at ``[~answer] 3:`` (16 %, and 6 % at all other
-    closing lines), and none does at ``[~end of step 3]`` (1 %, 7 %).
+    Under a causal model the line that opens a step knows nothing of it; the one that closes it has seen all of it.
     """
     headings = []
     steps, is_open = 0, False
     for block in blocks:
-        closing = _end_of_step(steps) if is_open and block.kind is not BlockKind.TOOL else ""
+        closing = f"\n{rubric.place_of(str(steps))}" if is_open and block.kind is not BlockKind.TOOL else ""
         is_open = block.kind is BlockKind.STEP or (is_open and block.kind is BlockKind.TOOL)
         steps += block.kind is BlockKind.STEP
         name = f"step {steps}" if block.kind is BlockKind.STEP else _context_name(block)
@@ -200,14 +197,13 @@ def _headings(blocks: Sequence[Block]) -> list[str]:
     return headings
 
 
-def _closing(blocks: Sequence[Block]) -> str:
-    """What closes the last step, where the run ends in it."""
+def _closing(blocks: Sequence[Block], rubric: Rubric) -> str:
+    """What closes the last step, where the run ends in it, and the whole run."""
     last = [block.kind for block in blocks if block.kind is not BlockKind.TOOL][-1:]
-    return _end_of_step(sum(block.kind is BlockKind.STEP for block in blocks)) if last == [BlockKind.STEP] else ""
-
-
-def _end_of_step(number: int) -> str:
-    return f"\n{MARKER}answer] {number}:"
+    steps = sum(block.kind is BlockKind.STEP for block in blocks)
+    asks_outcome = rubric.outcome and rubric.answer_format == "compact"
+    names = [*([str(steps)] if last == [BlockKind.STEP] else []), *(["final"] if asks_outcome else [])]
+    return "".join(f"\n{rubric.place_of(name)}" for name in names)
 
 
 def _context_name(block: Block) -> str:

@@ -90,17 +90,26 @@ class Rubric:
             "cannot be told."
         )
 
-    def _ask_for_line(self, steps: int) -> str:
-        bad, neutral, good = (word.strip() for word in self.words)
+    def place_of(self, name: str) -> str:
+        """The line in the record that closes a step (by its number) or the run (``final``).
+
+        Where a compact answer is asked for, it ends with the tokens that stand before the verdict in the answer, and a
+        ``?`` in the verdict's place: attention looks for what stood after the same tokens before (induction heads,
+        arXiv 2209.11895). In SmolLM2-135M two heads of layer 19 look from `` 3:`` at what follows `` 3:`` here,
+        untrained; at ``[~end of step 3]`` none does.
+        """
+        if self.answer_format == "json":
+            return f"{MARKER}end of step {name}]"
         space = " " if self.words[0].startswith(" ") else ""
-        names = [str(number) for number in range(1, steps + 1)]
-        if len(names) > 4:
-            names = [*names[:2], "…", names[-1]]
-        names += ["final"] if self.outcome else []
-        line = " ".join(name if name == "…" else f"{name}:{space}?" for name in names)
+        return f"{MARKER}answer] {name}:{space}?"
+
+    def _ask_for_line(self, steps: int) -> str:
+        # No number with a colon here: attention would find it instead of the record's.
+        bad, neutral, good = (word.strip() for word in self.words)
+        names = [*(["the number of the step"] if steps else []), *(["final"] if self.outcome else [])]
         return (
-            f"{self._asked(steps)} Answer with one line of this form, where each ? is {good}, {neutral} or {bad}:"
-            f"\n{line}"
+            f"{self._asked(steps)} Answer with one line, in the order of the record's places: {' or '.join(names)}, a "
+            f"colon, and {good}, {neutral} or {bad} in place of the ?."
         )
 
     def _asked(self, steps: int) -> str:

@@ -39,7 +39,8 @@ class AnswerTargets:
         class_weights: Weight of a step's verdict by its label (−1, 0, +1); compact answers only.
         outcome_weight: Weight of the outcome's verdict; 0 leaves it untrained.
         loss_on: See `LossOn`.
-        closing_weight: Weight of the same choice where the prompt closes each step; times its class weight.
+        closing_weight: Weight of the same choice where the prompt closes each step, and the run; times that of the
+            verdict in the answer.
         verdict_noise: Chance that a verdict is shown to what follows it as one drawn at random; what it is trained to
             be stays. A judge never sees true verdicts before its own, but labels of a run resemble each other.
         seed: Of these draws.
@@ -61,8 +62,8 @@ class JudgeRow:
         prompt_ids: [P] the prompt, up to the opening of the answer.
         answer_ids: [C] the answer, to the end of its turn, as it is trained.
         weights: [C] what the loss of each answer token is multiplied by.
-        closings: (position in the prompt, verdict token, weight) where a verdict is trained that is not said: a step's
-            own, at the end of its closing line. All other tokens of the prompt have no loss.
+        closings: (position in the prompt, verdict token, weight) where a verdict is trained that is not said: that of a
+            step or of the run, at the end of its closing line. All other tokens of the prompt have no loss.
         shown_ids: [C] the answer as later tokens see it; None = as it is trained.
     """
 
@@ -210,12 +211,12 @@ class _Answers:
         """See `JudgeRow.closings`; none where they have no weight."""
         if self._form is None or not self._targets.closing_weight:
             return ()
-        places = zip(self._prompts.closing_positions(prompt), prompt.message_indices, strict=True)
-        labels = [(place, index, trajectory.step_labels.get(index)) for place, index in places]
+        frame = self._form.frame(prompt.message_indices, outcome=self._outcome)
+        places = zip(self._prompts.answer_places(prompt), frame.slots, _truth(trajectory, frame), strict=True)
         return tuple(
-            (place, self._form.verdict_ids[LABELS.index(label)], self._targets.closing_weight * weight)
-            for place, index, label in labels
-            if label is not None and (weight := self._weight(index, label)) > 0
+            (place, frame.verdict_ids[LABELS.index(label)], self._targets.closing_weight * weight)
+            for place, slot, label in places
+            if label is not None and (weight := self._weight(slot, label)) > 0
         )
 
     def _weight(self, slot: int | None, label: StepLabel | None) -> float:

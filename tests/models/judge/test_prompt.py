@@ -76,8 +76,10 @@ def assert_framed(prompt: JudgePrompt, run: Trajectory) -> None:
     inside = recorded(prompt)
     assert [int(number) for number in STEP.findall(inside)] == list(range(1, len(steps) + 1))
     blocks = [block for block in render(run) if block.kind is not BlockKind.OUTCOME]
-    assert re.findall(r"^\[~answer\] (\d+):$", inside, re.MULTILINE) == STEP.findall(inside)
-    assert len(re.findall(r"\[~", inside)) == len(blocks) + len(steps)
+    asked = re.findall(r"^\[~(?:answer\] |end of step )(\d+|final)(?:: ?\?|\])$", inside, re.MULTILINE)
+    outcome = asked[-1:] == ["final"]
+    assert asked == [*STEP.findall(inside), *(["final"] if outcome else [])]
+    assert len(re.findall(r"\[~", inside)) == len(blocks) + len(steps) + outcome
     assert prompt.text.count("[~run]") == 2, "once in the rubric and once as a heading"
 
 
@@ -98,8 +100,8 @@ class TestText:
             "\n[~user]\nStock of lamp 3?"
             '\n[~step 1]\nI look.\n-> f({"q": "lamp)'
             "\n[~result]\nf\n7"
-            "\n[~answer] 1:\n[~step 2]\nSeven."
-            "\n[~answer] 2:\n"
+            "\n[~answer] 1:?\n[~step 2]\nSeven."
+            "\n[~answer] 2:?\n[~answer] final:?\n"
         )
         assert prompt.text.startswith(builder().rubric.before_run())
         assert prompt.text.endswith(builder().rubric.after_run(2))
@@ -326,29 +328,31 @@ def test_the_base_model_reads_real_runs(shared_data: Path) -> None:
 
 
 @pytest.mark.parametrize("family", sorted(FAMILIES))
-def test_closing_positions_are_where_each_closing_line_ends(family: str) -> None:
-    made = builder(family, max_prompt_tokens=4000)
+@pytest.mark.parametrize("outcome", [True, False])
+def test_answer_places_are_where_each_closing_line_ends(family: str, outcome: bool) -> None:
+    made = builder(family, max_prompt_tokens=4000, outcome=outcome)
     prompt = made.build(make_run(3, steps=12))
-    places = made.closing_positions(prompt)
+    places = made.answer_places(prompt)
     assert places == sorted(set(places))
-    assert len(places) == 12
+    assert len(places) == 12 + outcome
     if family == "byte_level":
         tokenizer = FAMILIES[family]()
-        for number, place in enumerate(places, start=1):
-            assert tokenizer.decode(prompt.input_ids[: place + 1]).endswith(f"\n[~answer] {number}:")
+        names = [*range(1, 13), *(["final"] if outcome else [])]
+        for name, place in zip(names, places, strict=True):
+            assert tokenizer.decode(prompt.input_ids[: place + 1]).endswith(f"\n[~answer] {name}:?")
 
 
-def test_a_closing_colon_that_swallows_the_line_break_is_still_found() -> None:
-    tokenizer = merging_tokenizer(":\n")
-    made = JudgePromptBuilder(tokenizer, JudgePromptConfig(max_prompt_tokens=8000))
+def test_a_mark_that_swallows_the_line_break_is_still_found() -> None:
+    tokenizer = merging_tokenizer("?\n")
+    made = JudgePromptBuilder(tokenizer, JudgePromptConfig(max_prompt_tokens=8000, outcome=False))
     prompt = made.build(make_run(3, steps=3))
-    for number, place in enumerate(made.closing_positions(prompt), start=1):
-        assert tokenizer.decode(prompt.input_ids[: place + 1]).endswith(f"\n[~answer] {number}:\n")
+    for number, place in enumerate(made.answer_places(prompt), start=1):
+        assert tokenizer.decode(prompt.input_ids[: place + 1]).endswith(f"\n[~answer] {number}:?\n")
 
 
 def test_places_are_found_without_the_help_of_a_fast_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
     made = builder(max_prompt_tokens=4000)
     prompt = made.build(make_run(3, steps=12))
-    expected = made.closing_positions(prompt)
+    expected = made.answer_places(prompt)
     monkeypatch.setattr(type(made._safe._tokenizer), "is_fast", False)
-    assert made.closing_positions(prompt) == expected
+    assert made.answer_places(prompt) == expected

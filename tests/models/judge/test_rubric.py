@@ -50,21 +50,29 @@ def test_a_rubric_names_all_labels_tools_and_policies_and_that_data_gives_no_ord
 def test_the_short_text_spells_verdicts_as_the_tokenizer_needs_them() -> None:
     rubric = Rubric(words=(" bad", " neutral", " good"))
     assert re.search(r"^bad: ", rubric.before_run(), re.MULTILINE)
-    assert rubric.after_run(2).endswith("each ? is good, neutral or bad:\n1: ? 2: ? final: ?")
+    assert rubric.after_run(2).endswith("a colon, and good, neutral or bad in place of the ?.")
 
 
 @pytest.mark.parametrize(
-    ("steps", "outcome", "line"),
+    ("steps", "outcome", "what"),
     [
-        (1, True, "1:? final:?"),
-        (4, True, "1:? 2:? 3:? 4:? final:?"),
-        (30, True, "1:? 2:? … 30:? final:?"),
-        (2, False, "1:? 2:?"),
-        (0, True, "final:?"),
+        (1, True, "the number of the step or final, a colon"),
+        (30, False, "places: the number of the step, a colon"),
+        (0, True, "places: final, a colon"),
     ],
 )
-def test_the_form_of_a_compact_answer(steps: int, outcome: bool, line: str) -> None:
-    assert Rubric(outcome=outcome).after_run(steps).splitlines()[-1] == line
+def test_a_compact_answer_is_asked_for_in_words_that_attention_does_not_take_for_the_record(
+    steps: int, outcome: bool, what: str
+) -> None:
+    asked = Rubric(outcome=outcome).after_run(steps)
+    assert what in asked
+    assert not re.search(r"(\d|final):", asked)
+
+
+def test_a_place_in_the_record_is_the_beginning_of_its_verdict() -> None:
+    assert Rubric().place_of("3") == "[~answer] 3:?"
+    assert Rubric(words=(" bad", " neutral", " good")).place_of("final") == "[~answer] final: ?"
+    assert Rubric("json").place_of("3") == "[~end of step 3]"
 
 
 @pytest.mark.parametrize("answer_format", ["compact", "json"])

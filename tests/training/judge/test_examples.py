@@ -70,19 +70,19 @@ def test_verdicts_have_the_weight_of_their_class_and_unknown_ones_none() -> None
 
 def test_a_closing_line_is_trained_on_the_verdict_of_its_own_step() -> None:
     run = _labelled([1, None, -1, 0])
-    row = _rows(run, class_weights=(5.0, 3.0, 0.0), loss_on="verdicts", closing_weight=0.5)
+    row = _rows(run, class_weights=(5.0, 3.0, 0.0), loss_on="verdicts", closing_weight=0.5, outcome_weight=0.4)
     prompt = JudgePromptBuilder(TOKENIZER, COMPACT).build(run)
-    bad, neutral, _ = verdict_frame(TOKENIZER, prompt.message_indices).verdict_ids
-    ends = JudgePromptBuilder(TOKENIZER, COMPACT).closing_positions(prompt)
+    bad, neutral, good = verdict_frame(TOKENIZER, prompt.message_indices).verdict_ids
+    ends = JudgePromptBuilder(TOKENIZER, COMPACT).answer_places(prompt)
     # Nothing is known of step 2, and +1 has no weight.
-    assert row.closings == ((ends[2], bad, 2.5), (ends[3], neutral, 1.5))
+    assert row.closings == ((ends[2], bad, 2.5), (ends[3], neutral, 1.5), (ends[4], good, 0.2))
     columns = row.columns()
     inside = [i for i, label in enumerate(columns["labels"][: len(row.prompt_ids)]) if label != -100]
-    assert inside == [ends[2] + 1, ends[3] + 1]
-    assert [columns["labels"][i] for i in inside] == [bad, neutral]
-    assert [columns["weights"][i] for i in inside] == [2.5, 1.5]
+    assert inside == [ends[2] + 1, ends[3] + 1, ends[4] + 1]
+    assert [columns["labels"][i] for i in inside] == [bad, neutral, good]
+    assert [columns["weights"][i] for i in inside] == [2.5, 1.5, 0.2]
     assert columns["input_ids"][: len(row.prompt_ids)] == list(prompt.input_ids)
-    assert row.trained == sum(weight > 0 for weight in row.weights) + 2
+    assert row.trained == sum(weight > 0 for weight in row.weights) + 3
 
 
 def test_with_noise_later_verdicts_see_random_ones_and_the_targets_stay() -> None:
