@@ -22,6 +22,7 @@ from prm.models.backbone import LoadOptions
 from prm.models.batching import batch_by_tokens
 from prm.models.fetch import resolve_model
 from prm.models.judge.answer import CompactForm, VerdictFrame, compact_form
+from prm.models.judge.calibration import UNCALIBRATED
 from prm.models.judge.checkpoint import JudgeInfo, load_judge_model, read_judge_info
 from prm.models.judge.forced_decoding import draw_verdicts_batch
 from prm.models.judge.generation import GenerationLimits, generate_answers
@@ -95,6 +96,9 @@ class LocalJudge:
         tokenizer: Its tokenizer.
         info: How it is asked.
         options: How it answers.
+
+    Raises:
+        ConfigError: Free answers of a judge whose verdicts are calibrated; they would be read without that.
     """
 
     def __init__(self, model: Any, tokenizer: Any, info: JudgeInfo, options: JudgeOptions | None = None) -> None:
@@ -102,6 +106,9 @@ class LocalJudge:
         self.tokenizer = tokenizer
         self.info = info
         self.options = options or JudgeOptions()
+        if not self._forced and info.calibration != UNCALIBRATED and info.prompt.answer_format == "compact":
+            todo = "read its answers forced"
+            raise ConfigError.at("decoding", "of a judge whose verdicts are calibrated must be forced", "free", todo)
         self._builder = JudgePromptBuilder(tokenizer, info.prompt)
 
     @classmethod

@@ -12,6 +12,7 @@ from prm.data.protocol import protocol_of
 from prm.errors import ConfigError
 from prm.models.fetch import resolve_model
 from prm.models.judge.answer import AnswerFormat, compact_form
+from prm.models.judge.calibration import UNCALIBRATED
 from prm.models.judge.checkpoint import JudgeInfo, read_judge_info
 from prm.models.judge.prompt import JudgePromptBuilder, JudgePromptConfig
 from prm.models.reachable import reachable
@@ -63,6 +64,9 @@ def prepare(options: GrpoOptions) -> Prepared:
     info = judge_info(path, data, [*runs, *held_out])
     if options.rewards.forced_frame and info.prompt.answer_format != "compact":
         raise ConfigError.at("forced_frame", "needs compact answers", info.prompt.answer_format, "set it to false")
+    if not options.rewards.forced_frame and info.calibration != UNCALIBRATED:
+        todo = "set it to true, or begin with a judge that is not calibrated"
+        raise ConfigError.at("forced_frame", "is needed where the start's verdicts are calibrated", False, todo)
     if options.rewards.outcome_reward_weight and not info.prompt.outcome:
         weight = options.rewards.outcome_reward_weight
         raise ConfigError.at("outcome_reward_weight", "needs ask_outcome", weight, "set ask_outcome: true")

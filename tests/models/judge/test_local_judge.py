@@ -264,6 +264,14 @@ def test_the_verdicts_temperature_flattens_probabilities_and_changes_no_label(fo
             assert flat.step_probs[index] == pytest.approx(logits.softmax(-1).tolist(), abs=1e-5)
 
 
+def test_a_calibrated_judge_is_not_read_freely(folder: Path, tmp_path: Path) -> None:
+    warm = tmp_path / "warm"
+    shutil.copytree(folder, warm)
+    write_judge_info(warm, JudgeInfo(JudgePromptConfig(), calibration=Calibration(10.0)))
+    with pytest.raises(ConfigError, match="decoding: of a judge whose verdicts are calibrated must be forced"):
+        LocalJudge.from_pretrained(warm, options=JudgeOptions(decoding="free"), device="cpu")
+
+
 def test_a_model_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(DownloadError, match="must be a folder with a model"):
         LocalJudge.from_pretrained(tmp_path / "nothing", device="cpu")

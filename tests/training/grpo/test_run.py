@@ -234,4 +234,6 @@ def test_the_judge_that_is_trained_on_says_how_it_is_asked(backbone: Path, files
     assert second.info.prompt == first.info.prompt
     assert second.info.calibration == _WARM
     assert {example.frame.calibration for example in second.examples if example.frame} == {_WARM}
+    with pytest.raises(ConfigError, match="forced_frame: is needed where the start's verdicts are calibrated"):
+        prepare(parse_grpo_recipe(None, [*arguments, "--forced_frame", "false", "--advantages", "run"]))
     assert second.examples[0].frame.slots == first.examples[0].frame.slots  # type: ignore[union-attr]
