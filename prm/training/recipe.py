@@ -5,6 +5,7 @@ A recipe may say which stage it is for (``stage: grpo``); another stage refuses 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -80,6 +81,8 @@ class Recipe:
             raise ConfigError(f"{where}: options must go together, got an error ({reason}); change them") from None
         if unknown:
             raise ConfigError.at(where, "every key must be an option", unknown[0], f"see `{self.command} --help`")
+        for options in parsed:
+            _refuse_infinite(options)
         return list(parsed)
 
     def _set_empty(self, parsed: Sequence[Any], key: str, value: Any, where: str) -> None:
@@ -88,6 +91,14 @@ class Recipe:
                 setattr(options, key, value)
                 return
         raise ConfigError.at(where, "every key must be an option", key, f"see `{self.command} --help`")
+
+
+def _refuse_infinite(options: Any) -> None:
+    """A weight of nan passes every comparison, and no run folder could store it."""
+    for field in fields(options):
+        value = getattr(options, field.name)
+        if isinstance(value, float) and not math.isfinite(value) and value is not field.default:
+            raise ConfigError.at(field.name, "must be a finite number", value, "change it")
 
 
 def read_recipe(path: Path) -> dict[str, Any]:

@@ -116,7 +116,7 @@ class JudgeSftArguments(FrozenStatesArguments, RunArguments, SFTConfig):  # type
     per_device_train_batch_size: int = field(default=1, metadata={"help": "Runs of one forward pass."})
     gradient_accumulation_steps: int = field(default=8, metadata={"help": "Forward passes of one update."})
     bf16: bool | None = field(default=False, metadata={"help": "Compute in bfloat16 (autocast)."})
-    gradient_checkpointing: bool = field(default=False, metadata={"help": "Less memory, more computing."})
+    gradient_checkpointing: bool | None = field(default=None, metadata={"help": "Less memory, more computing."})
     remove_unused_columns: bool | None = field(default=False, metadata={"help": "The loss reads the columns."})
     greater_is_better: bool | None = field(default=True, metadata={"help": "Whether more of that metric is better."})
 

@@ -324,6 +324,8 @@ def test_a_run_without_a_label_stops_the_training(judge: Path, tmp_path: Path) -
         (("--closing_weight", "1"), "closing_weight: needs a choice among three verdicts"),
         (("--closing_weight", "-1", "--loss_on", "verdicts"), "closing_weight: must be at least 0"),
         (("--verdict_noise", "0.5"), "verdict_noise: needs a choice among three verdicts"),
+        (("--closing_weight", "nan", "--loss_on", "verdicts"), "closing_weight: must be a finite number"),
+        (("--outcome_weight", "inf"), "outcome_weight: must be a finite number"),
         (("--verdict_noise", "2", "--loss_on", "verdicts"), "verdict_noise: must be a chance"),
         (("--calibrate_verdicts", "true"), "calibrate_verdicts: needs a choice among three verdicts"),
         (("--verdict_temperature", "10"), "verdict_temperature: needs a choice among three verdicts"),
